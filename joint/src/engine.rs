@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 const ANDS: usize = 60_000;
 
 /// ANDs of an evaluation, at the very least: the engine takes a ninth of them at a time, or 1000, and what is left over
-/// last, which is then 992 or more. Smaller ones would be less safe ([`privet_joint::CHEATING`]) and are filled up with noise that is
-/// thrown away.
+/// last, which is then 992 or more. Smaller ones would be less safe
+/// ([`privet_joint::UNDETECTED_CHEATING`]) and are filled up with noise that is thrown away.
 const FEWEST: usize = 9_000;
 
 /// Where a server's random bits come from: fills what it is given, or says why it cannot.

@@ -1,7 +1,7 @@
 //! The accountant: events as JSON in, bounds out.
 
 use crate::error::Outcome;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_core::Budget;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, TradeOff};
@@ -23,28 +23,28 @@ pub fn account_check(json: &str) -> Outcome<()> {
 #[pyfunction]
 pub fn account_epsilon(py: Python<'_>, json: &str, delta: f64) -> Outcome<f64> {
     let event = event(json)?;
-    Ok(watched(py, |_| account::epsilon(&event, delta))??)
+    Ok(run_watched(py, |_| account::epsilon(&event, delta))??)
 }
 
 /// An upper bound on δ at ε.
 #[pyfunction]
 pub fn account_delta(py: Python<'_>, json: &str, epsilon: f64) -> Outcome<f64> {
     let event = event(json)?;
-    Ok(watched(py, |_| account::delta(&event, epsilon))??)
+    Ok(run_watched(py, |_| account::delta(&event, epsilon))??)
 }
 
 /// Certified lower and upper bounds on δ at ε.
 #[pyfunction]
 pub fn account_bracket(py: Python<'_>, json: &str, epsilon: f64) -> Outcome<(f64, f64)> {
     let event = event(json)?;
-    Ok(watched(py, |_| account::bracket(&event, epsilon))??)
+    Ok(run_watched(py, |_| account::bracket(&event, epsilon))??)
 }
 
 /// The least type II error of an attacker at each type I error.
 #[pyfunction]
 pub fn account_trade_off(py: Python<'_>, json: &str, alphas: Vec<f64>) -> Outcome<Vec<f64>> {
     let event = event(json)?;
-    let curve = watched(py, |_| TradeOff::new(&event))??;
+    let curve = run_watched(py, |_| TradeOff::new(&event))??;
     Ok(alphas.into_iter().map(|alpha| curve.at(alpha)).collect::<Result<_, _>>()?)
 }
 

@@ -4,9 +4,9 @@ use crate::count::law_named;
 use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::released::Released;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_audit::learner::{self, Setting};
-use privet_audit::{AttackOptions, Watch, counts, membership, one_run};
+use privet_audit::{AttackOptions, AttackWatch, counts, membership, one_run};
 use privet_core::Budget;
 use privet_learn::{Calibration, Method};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 struct Flag<'a>(&'a AtomicBool);
 
-impl Watch for Flag<'_> {
+impl AttackWatch for Flag<'_> {
     fn proceed(&self, _done: u64, _total: u64) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
@@ -56,7 +56,7 @@ pub fn audit_learner(
 ) -> Outcome<String> {
     let setting = setting(method, &settings, epsilon, delta, neighbours, rows)?;
     let options = AttackOptions { runs, confidence, seed };
-    let report = watched(py, |stop| learner::audit(&setting, &options, &Flag(stop)))??;
+    let report = run_watched(py, |stop| learner::audit(&setting, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&report)?)
 }
 
@@ -81,7 +81,7 @@ pub fn audit_counts(
         return Err(Failure::value(words));
     }
     let options = AttackOptions { runs, confidence, seed };
-    let found = watched(py, |stop| counts::audit(&setting, &options, &Flag(stop)))??;
+    let found = run_watched(py, |stop| counts::audit(&setting, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&found)?)
 }
 
@@ -99,7 +99,7 @@ pub fn audit_one_run(
     seed: u64,
 ) -> Outcome<String> {
     let setting = setting(method, &settings, epsilon, delta, neighbours, None)?;
-    let found = watched(py, |_| one_run::audit(&setting, canaries, confidence, seed))??;
+    let found = run_watched(py, |_| one_run::audit(&setting, canaries, confidence, seed))??;
     Ok(serde_json::to_string(&found)?)
 }
 
@@ -121,6 +121,6 @@ pub fn audit_membership(
     let others = others
         .map(|(features, labels)| input::dataset(&features, &labels, None, schema, &options))
         .transpose()?;
-    let found = watched(py, |_| membership::audit(model, &members, others.as_ref(), seed))??;
+    let found = run_watched(py, |_| membership::audit(model, &members, others.as_ref(), seed))??;
     Ok(serde_json::to_string(&found)?)
 }

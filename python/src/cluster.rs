@@ -9,13 +9,14 @@
 use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::ledger::{KnownByName, Order};
-use crate::watched::{asking, watched};
+use crate::watched::{call_python, run_watched};
 use privet_data::block;
 use privet_data::read::memory;
 use privet_learn::statistics::count::Count;
 use privet_learn::{AnyPlan, Erm, LearnError, Request, Task, admit_piece};
 use privet_optim::sum::{
-    Elsewhere, RecordsError, Remote, RemoteQuery, RemoteRows, answered, merged, rows_at,
+    QueryMessage, RecordsError, Remote, RemoteRows, RowMachines, answer_query, merge_answers,
+    rows_at,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -41,7 +42,7 @@ enum Family {
 }
 
 /// The description of a plan for workers.
-pub fn told(plan: &AnyPlan) -> Outcome<String> {
+pub fn describe_plan(plan: &AnyPlan) -> Outcome<String> {
     let (family, request) = match plan {
         AnyPlan::Model(plan) => (Family::Erm, serde_json::to_value(plan.request())?),
         AnyPlan::Counts(plan) => (Family::Count, serde_json::to_value(plan.request())?),
@@ -58,8 +59,8 @@ fn blocks(error: block::BlockError) -> Failure {
     Failure::value(error)
 }
 
-fn asked(query: &str) -> Outcome<RemoteQuery> {
-    Ok(RemoteQuery::read(query)?)
+fn parse_query(query: &str) -> Outcome<QueryMessage> {
+    Ok(QueryMessage::read(query)?)
 }
 
 fn no_answer(error: RecordsError) -> Failure {
@@ -83,7 +84,7 @@ pub fn cluster_encode<'py>(
         // Public facts decide the storage, so that it is the same on every machine.
         let options = input::to_learn(true, false);
         let rows = input::table_of(columns, &request.schema, &options)?;
-        watched(columns.py(), |_| admit_piece(&request, &rows))??;
+        run_watched(columns.py(), |_| admit_piece(&request, &rows))??;
         Ok(rows)
     }
     let TaskMessage { version, family, request } = serde_json::from_str(told)?;
@@ -97,7 +98,7 @@ pub fn cluster_encode<'py>(
         Family::Erm => encoded::<Erm>(columns, request)?,
         Family::Count => encoded::<Count>(columns, request)?,
     };
-    let (kept, bytes) = watched(py, |_| (RemoteRows::of(&rows), block::to_bytes(&rows)))?;
+    let (kept, bytes) = run_watched(py, |_| (RemoteRows::of(&rows), block::to_bytes(&rows)))?;
     let kept = serde_json::to_string(&kept.map_err(no_answer)?)?;
     let (count, checksum) = block::print_of(&bytes).map_err(blocks)?;
     Ok((PyBytes::new(py, &bytes), count, checksum, kept))
@@ -135,10 +136,10 @@ pub fn cluster_answer<'py>(
     piece: usize,
     bytes: Vec<PyBackedBytes>,
 ) -> Outcome<Bound<'py, PyBytes>> {
-    let question = asked(question)?;
-    let answer = watched(py, |_| {
+    let question = parse_query(question)?;
+    let answer = run_watched(py, |_| {
         let rows = block::from_bytes(&bytes).map_err(|error| error.to_string())?;
-        answered(&question, piece, &rows).map_err(|error| error.to_string())
+        answer_query(&question, piece, &rows).map_err(|error| error.to_string())
     })?;
     Ok(PyBytes::new(py, &answer.map_err(Failure::value)?))
 }
@@ -151,8 +152,8 @@ pub fn cluster_merge<'py>(
     columns: usize,
     parts: Vec<PyBackedBytes>,
 ) -> Outcome<Bound<'py, PyBytes>> {
-    let question = asked(question)?;
-    let answer = py.detach(|| merged(&question, columns, &parts)).map_err(no_answer)?;
+    let question = parse_query(question)?;
+    let answer = py.detach(|| merge_answers(&question, columns, &parts)).map_err(no_answer)?;
     Ok(PyBytes::new(py, &answer))
 }
 
@@ -164,7 +165,7 @@ pub fn cluster_rows<'py>(
     first: usize,
     bytes: &[u8],
 ) -> Outcome<Bound<'py, PyBytes>> {
-    let question = asked(question)?;
+    let question = parse_query(question)?;
     let found = py.detach(|| {
         let rows = block::from_bytes(&[bytes]).map_err(|error| error.to_string())?;
         rows_at(&question, first, &rows).map_err(|error| error.to_string())
@@ -191,12 +192,12 @@ struct Machines {
     raised: Raised,
 }
 
-impl Elsewhere for Machines {
-    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
+impl RowMachines for Machines {
+    fn ask(&self, query: &QueryMessage) -> Result<Vec<Vec<u8>>, RecordsError> {
         let ask = |py: Python<'_>| -> PyResult<Vec<Vec<u8>>> {
             self.ask.call1(py, (query.text(),))?.extract(py)
         };
-        let answer = Python::attach(|py| asking(|| ask(py)));
+        let answer = Python::attach(|py| call_python(|| ask(py)));
         answer.map_err(|raised| {
             *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
             RecordsError::BackEnd("other machines did not answer".into())
@@ -214,7 +215,7 @@ pub fn carried_out_elsewhere<T: Task>(
 ) -> Outcome<privet_learn::Released<T>> {
     let raised = Raised::default();
     let read = || -> Outcome<Remote<Machines>> {
-        let known: Vec<String> = asking(|| encode.call0())?.extract()?;
+        let known: Vec<String> = call_python(|| encode.call0())?.extract()?;
         let known: Vec<RemoteRows> =
             known.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
         let kept = RemoteRows::of_all(&known)

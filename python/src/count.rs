@@ -4,7 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
 use privet_learn::statistics::count::{Count, Law};
@@ -33,7 +33,7 @@ impl Records {
             return Ok(Self(input::table_of(list, &schema.0, &options)?));
         }
         let path: PathBuf = given.extract()?;
-        Ok(Self(watched(py, |_| read::read(&path, &schema.0, &options.options()))??))
+        Ok(Self(run_watched(py, |_| read::read(&path, &schema.0, &options.options()))??))
     }
 
     /// The number of records; private where neighbours add or remove records.
@@ -59,8 +59,8 @@ pub fn plan_counts(
     let law = law.map(law_named).transpose()?;
     let task = Count { by, times: None, law };
     let asked = task.request(&schema.get().0, rows, neighbours.parse::<Neighbours>()?)?;
-    let request = asked.within(Budget::new(epsilon, delta)?);
-    Ok(Plan(watched(py, |_| privet_learn::plan(&request))??.into()))
+    let request = asked.with_budget(Budget::new(epsilon, delta)?);
+    Ok(Plan(run_watched(py, |_| privet_learn::plan(&request))??.into()))
 }
 
 /// The noise distribution of that name.

@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_core::Neighbours;
 use privet_learn::Released;
 use privet_learn::statistics::describe::{Describe, Summary};
@@ -26,7 +26,7 @@ pub fn plan_description(
     let task = Describe { columns, bins, correlations };
     let neighbours = neighbours.parse::<Neighbours>()?;
     let request = task.request(&schema.get().0, rows, neighbours, (epsilon, delta))?;
-    Ok(Plan(watched(py, |_| privet_learn::plan(&request))??.into()))
+    Ok(Plan(run_watched(py, |_| privet_learn::plan(&request))??.into()))
 }
 
 /// The summary in a description, as JSON.

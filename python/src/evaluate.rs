@@ -4,7 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::ledger::{Order, Paid, Table};
 use crate::released::Released;
-use crate::watched::{Threads, watched};
+use crate::watched::{Threads, run_watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Loaded;
@@ -12,9 +12,9 @@ use privet_learn::statistics::evaluate::{Evaluate, Form, Judgements, Metrics, Ou
 use pyo3::prelude::*;
 
 /// A model that predicts, and its evaluation.
-struct Judge<'a>(&'a Released);
+struct PythonModel<'a>(&'a Released);
 
-impl Judge<'_> {
+impl PythonModel<'_> {
     fn schema(&self) -> &Schema {
         self.0.asked_schema()
     }
@@ -29,11 +29,11 @@ impl Judge<'_> {
     fn judged(&self, py: Python<'_>, data: &Dataset, form: &Form) -> Outcome<Judgements> {
         Ok(match self.0.loaded() {
             Loaded::Network(network) => {
-                watched(py, |_| Judgements::by_network(network, data, form))??
+                run_watched(py, |_| Judgements::by_network(network, data, form))??
             }
             _ => {
                 let model = self.0.linear()?;
-                watched(py, |_| Judgements::by_model(model, data, form))??
+                run_watched(py, |_| Judgements::by_model(model, data, form))??
             }
         })
     }
@@ -49,7 +49,7 @@ pub fn evaluate_exactly(
     labels: &Bound<'_, PyAny>,
     threshold: Option<f64>,
 ) -> Outcome<String> {
-    let model = Judge(model);
+    let model = PythonModel(model);
     let form = Form::exact(model.schema(), model.says()?, threshold)?;
     let data =
         input::dataset(features, labels, None, &without_unit(model.schema())?, &input::to_use())?;
@@ -87,12 +87,12 @@ pub fn evaluate_privately(
     seed: Option<u64>,
     paid: Option<Paid>,
 ) -> Outcome<Released> {
-    let (digest, model) = (model.digest()?, Judge(model));
+    let (digest, model) = (model.digest()?, PythonModel(model));
     let schema = model.schema();
     let task = Evaluate { model: digest, says: model.says()?, threshold, declared_public };
     let neighbours = neighbours.parse::<Neighbours>()?;
     let request = task.request(schema, rows, neighbours, (epsilon, delta))?;
-    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    let plan = run_watched(py, |_| privet_learn::plan(&request))??;
     let options = input::to_learn(!plan.request().relation().count_is_public(), true);
     let read = || -> Outcome<Dataset> {
         let data = input::dataset(features, labels, units, schema, &options)?;

@@ -6,7 +6,7 @@
 //! - a list of columns `(name, kind, values, more)`: see [`Column`].
 
 use crate::error::{Failure, Outcome};
-use crate::watched::{reading, watched};
+use crate::watched::{reading, run_watched};
 use numpy::{
     Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -62,7 +62,7 @@ struct Column {
 }
 
 /// The code of an unreadable cell.
-const BAD: i64 = -2;
+const BAD_CELL: i64 = -2;
 
 enum Values {
     Numbers(Vec<f64>, Option<Vec<bool>>),
@@ -186,7 +186,7 @@ impl Cells for Column {
             Values::Integers(values, _) => {
                 values.get(row).map_or(Cell::Missing, |value| self.integer(*value))
             }
-            Values::Entries(codes, _) if codes.get(row) == Some(&BAD) => Cell::Unsupported,
+            Values::Entries(codes, _) if codes.get(row) == Some(&BAD_CELL) => Cell::Unsupported,
             Values::Entries(codes, entries) => {
                 let entry = |code: &i64| entries.get(usize::try_from(*code).ok()?);
                 match codes.get(row).and_then(entry) {
@@ -307,21 +307,21 @@ pub fn one_column(given: &Bound<'_, PyAny>, schema: &Schema) -> Outcome<(Box<dyn
     Ok((Box::new(column), rows))
 }
 
-fn named(columns: &[Column]) -> Vec<(&str, &dyn Cells)> {
+fn column_names(columns: &[Column]) -> Vec<(&str, &dyn Cells)> {
     columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect()
 }
 
 fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Reading) -> Outcome<Features> {
     let (columns, rows) = columns(list, schema)?;
-    let read = || memory::columns(&named(&columns), rows, schema, &options.options());
-    Ok(watched(list.py(), |_| read())??)
+    let read = || memory::columns(&column_names(&columns), rows, schema, &options.options());
+    Ok(run_watched(list.py(), |_| read())??)
 }
 
 /// A table whose target and unit, if there is one, are among its columns.
 pub fn table_of(list: &Bound<'_, PyList>, schema: &Schema, options: &Reading) -> Outcome<Dataset> {
     let (columns, rows) = columns(list, schema)?;
-    let read = || memory::table(&named(&columns), rows, schema, &options.options());
-    Ok(watched(list.py(), |_| read())??)
+    let read = || memory::table(&column_names(&columns), rows, schema, &options.options());
+    Ok(run_watched(list.py(), |_| read())??)
 }
 
 fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema, unknown_in: UnknownIn) -> Outcome<Features> {

@@ -4,14 +4,14 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::noise::source;
 use crate::watched::{Threads, is_asked, released_by};
-use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
+use privet_core::{Budget, Neighbours, Relation, Unit, UnitDefinition};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
 use privet_dp::gate::{LedgerEntry, Purse, Spend};
-use privet_learn::order::{Inputs, Reserved};
+use privet_learn::order::{Inputs, ReservedPlan};
 use privet_learn::pay::{Payer, Price, RawRows};
 use privet_learn::{Plan, Task};
-use privet_ledger::identity::Print;
+use privet_ledger::identity::TableFingerprint;
 use privet_ledger::{BudgetRequest, Kind, LedgerError, Limit, Note, SessionPurse};
 use privet_optim::sum::Table as Rows;
 use pyo3::exceptions::PyRuntimeWarning;
@@ -84,7 +84,7 @@ impl Ledger {
                  max_records=..., or without unit",
             ));
         }
-        let whose = unit.map_or(Ok(Whose::NotSaid), Whose::named)?;
+        let whose = unit.map_or(Ok(UnitDefinition::NotSaid), UnitDefinition::from_column_name)?;
         let unit = max_records.map_or(Unit::Record, |max_records| Unit::User { max_records });
         let relation = Relation::new(neighbours.parse::<Neighbours>()?, unit);
         let kind = match filter {
@@ -100,28 +100,13 @@ impl Ledger {
     fn show(&self, py: Python<'_>) -> Outcome<String> {
         let mut ledger = self.held(py)?;
         ledger.catch_up()?;
-        let finite = |value: f64| value.is_finite().then_some(value);
-        let accounts = ledger.books().accounts().iter().map(|(name, account)| {
-            json!({
-                "dataset": name,
-                "epsilon": account.limit.epsilon,
-                "delta": account.limit.delta,
-                "neighbours": account.limit.filter.neighbours,
-                "unit": account.limit.filter.unit,
-                "whose": account.whose,
-                "filter": account.limit.kind(),
-                "share_spent": account.share(),
-                "epsilon_spent": finite(account.proved()),
-                "releases": account.releases,
-            })
-        });
-        Ok(json!(accounts.collect::<Vec<_>>()).to_string())
+        Ok(json!(privet_ledger::accounts(ledger.books())).to_string())
     }
 
     /// Refuses a text that cannot be the name of a unit column.
     #[staticmethod]
     fn check_unit(name: &str) -> Outcome<()> {
-        Ok(Whose::named(name).map(|_| ())?)
+        Ok(UnitDefinition::from_column_name(name).map(|_| ())?)
     }
 
     /// The share of the limit that `fits` releases of these events cost, and whether they fit. `whose`
@@ -138,15 +123,15 @@ impl Ledger {
     ) -> Outcome<(f64, bool)> {
         let mut ledger = self.held(py)?;
         ledger.catch_up()?;
-        let said: Whose = serde_json::from_str(whose)?;
+        let said: UnitDefinition = serde_json::from_str(whose)?;
         // The release states how identifiers are read; a name alone is compared by itself.
         let whose = match (unit, &ledger.books().account(&name)?.whose, said) {
-            (Some(unit), known @ Whose::Column { column, .. }, Whose::NotSaid)
-                if column == unit =>
-            {
-                known.clone()
-            }
-            (Some(unit), _, Whose::NotSaid) => Whose::named(unit)?,
+            (
+                Some(unit),
+                known @ UnitDefinition::Column { column, .. },
+                UnitDefinition::NotSaid,
+            ) if column == unit => known.clone(),
+            (Some(unit), _, UnitDefinition::NotSaid) => UnitDefinition::from_column_name(unit)?,
             (_, _, said) => said,
         };
         let event: Event = serde_json::from_str(events)?;
@@ -161,7 +146,7 @@ impl Ledger {
     fn history(&self, py: Python<'_>) -> Outcome<String> {
         let mut ledger = self.held(py)?;
         ledger.catch_up()?;
-        let all = ledger.books().held().values().map(|held| {
+        let all = ledger.books().reservations().values().map(|held| {
             json!({
                 "entry": held.sequence, "when": held.at, "who": held.who, "dataset": held.dataset,
                 "state": held.state.word(), "whose": held.whose, "doing": held.doing, "purpose": held.purpose,
@@ -233,7 +218,7 @@ impl<T: Task> Order<'_, T> {
             (Some(paid), Some(ledger)) => paid.payment(ledger, doing),
             _ => Payment { paying: None, unit: None },
         };
-        let reserved = Reserved::new(plan.clone(), inputs, payment, source.origin())?;
+        let reserved = ReservedPlan::new(plan.clone(), inputs, payment, source.origin())?;
         let (ready, data) = reserved.read(|_| read())?;
         let rows: &B = data.borrow();
         let made = released_by(py, by, |stop| ready.draw(rows, source.as_mut(), stop))?;
@@ -287,7 +272,7 @@ impl Paid {
             claim: None,
             whole: self.4,
         };
-        Payment { paying: Some(ledger.paying(request)), unit: self.5.clone() }
+        Payment { paying: Some(ledger.purse_for(request)), unit: self.5.clone() }
     }
 }
 
@@ -301,14 +286,14 @@ struct Payment<'a> {
 impl Payment<'_> {
     /// Who a unit is: as the schema says, or as whoever names the ledger's unit does, of identifiers without a name.
     /// How they are read is the schema's in either case.
-    fn whose(&self, schema: &Schema, dataset: &str) -> Outcome<Whose> {
-        let said = schema.whose();
+    fn unit_definition(&self, schema: &Schema, dataset: &str) -> Outcome<UnitDefinition> {
+        let said = schema.unit_definition();
         let Some(name) = &self.unit else { return Ok(said) };
-        Whose::named(name)?;
+        UnitDefinition::from_column_name(name)?;
         let named = schema.whose_of(name);
         match said {
-            Whose::NotSaid => Ok(named),
-            said @ Whose::Column { .. } if said != named => {
+            UnitDefinition::NotSaid => Ok(named),
+            said @ UnitDefinition::Column { .. } if said != named => {
                 let name = dataset.to_owned();
                 Err(LedgerError::OtherUnit { name, whose: named, requested: said }.into())
             }
@@ -319,7 +304,7 @@ impl Payment<'_> {
 
 impl Payer for Payment<'_> {
     type Error = Failure;
-    type Print = Print;
+    type Print = TableFingerprint;
 
     fn purse(&mut self) -> Option<&mut dyn Purse> {
         self.paying.as_mut().map(|paying| paying as &mut dyn Purse)
@@ -330,7 +315,7 @@ impl Payer for Payment<'_> {
         else {
             return Ok(());
         };
-        let whose = self.whose(price.schema, &dataset)?;
+        let whose = self.unit_definition(price.schema, &dataset)?;
         let Some(paying) = &mut self.paying else { return Ok(()) };
         if let Some(claim) = price.claim.filter(|_| !paying.is_set_aside()) {
             paying.claim(claim);
@@ -339,7 +324,7 @@ impl Payer for Payment<'_> {
         Ok(paying.set_aside(&price.spend)?)
     }
 
-    fn print(&mut self, rows: RawRows<'_, Failure>) -> Outcome<Option<Print>> {
+    fn print(&mut self, rows: RawRows<'_, Failure>) -> Outcome<Option<TableFingerprint>> {
         let Some(paying) = &mut self.paying else { return Ok(None) };
         let Some(mut printer) = paying.ledger().printer()? else { return Ok(None) };
         rows(&mut |row| printer.row(row))?;
@@ -347,7 +332,7 @@ impl Payer for Payment<'_> {
     }
 
     /// Whoever names the data set says that the rows are of it; that they are not another's is looked at.
-    fn recognise(&mut self, print: Print) -> Outcome<()> {
+    fn recognise(&mut self, print: TableFingerprint) -> Outcome<()> {
         let Some(paying) = &mut self.paying else { return Ok(()) };
         let BudgetRequest { dataset, note, .. } = paying.request().clone();
         Ok(paying.ledger().recognise(&dataset, &print, true, &note)?)

@@ -1,7 +1,7 @@
 //! Predictions of linear models.
 
 use crate::error::{Failure, Outcome};
-use crate::watched::watched;
+use crate::watched::run_watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::matrix::Matrix;
 use privet_learn::linear::model::{Model, Predictions};
@@ -13,7 +13,7 @@ pub fn rows<'py>(
     model: &Model,
     rows: &Matrix,
 ) -> Outcome<Bound<'py, PyArray2<f64>>> {
-    let found = watched(py, |_| model.scored_rows(rows))?;
+    let found = run_watched(py, |_| model.scored_rows(rows))?;
     Ok(found.to_pyarray(py).reshape([rows.rows(), rows.columns()])?)
 }
 
@@ -23,7 +23,7 @@ pub fn scores<'py>(
     model: &Model,
     rows: &Matrix,
 ) -> Outcome<Bound<'py, PyArray2<f64>>> {
-    let scores = watched(py, |_| model.scores(rows))?;
+    let scores = run_watched(py, |_| model.scores(rows))?;
     let problems = model.weights().weights.len();
     Ok(scores.to_pyarray(py).reshape([rows.rows(), problems])?)
 }
@@ -34,7 +34,7 @@ pub fn predict_codes<'py>(
     model: &Model,
     rows: &Matrix,
 ) -> Outcome<Bound<'py, PyArray1<u32>>> {
-    match watched(py, |_| model.predict(rows))? {
+    match run_watched(py, |_| model.predict(rows))? {
         Predictions::Classes(codes) => Ok(codes.to_pyarray(py)),
         Predictions::Numbers(_) => Err(Failure::value("this model predicts a number")),
     }
@@ -46,7 +46,7 @@ pub fn predict_numbers<'py>(
     model: &Model,
     rows: &Matrix,
 ) -> Outcome<Bound<'py, PyArray1<f64>>> {
-    match watched(py, |_| model.predict(rows))? {
+    match run_watched(py, |_| model.predict(rows))? {
         Predictions::Numbers(numbers) => Ok(numbers.to_pyarray(py)),
         Predictions::Classes(_) => Err(Failure::value("this model predicts a class")),
     }
@@ -58,7 +58,7 @@ pub fn probabilities<'py>(
     model: &Model,
     rows: &Matrix,
 ) -> Outcome<Option<Bound<'py, PyArray2<f64>>>> {
-    let found = watched(py, |_| model.probabilities(rows))?;
+    let found = run_watched(py, |_| model.probabilities(rows))?;
     let classes = model.request().schema.classes().map_or(0, <[_]>::len);
     let Some(found) = found else { return Ok(None) };
     Ok(Some(found.to_pyarray(py).reshape([rows.rows(), classes])?))

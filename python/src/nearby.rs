@@ -4,7 +4,7 @@ use crate::error::Outcome;
 use crate::input;
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use numpy::ToPyArray;
 use privet_core::Neighbours;
 use privet_learn::Released;
@@ -34,7 +34,7 @@ pub fn plan_answers(
     let task = Nearby { within, votes, ..Nearby::of(&asked) };
     let neighbours = neighbours.parse::<Neighbours>()?;
     let request = task.request(&schema, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
-    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    let plan = run_watched(py, |_| privet_learn::plan(&request))??;
     Ok(Plan::noting(plan, notes))
 }
 

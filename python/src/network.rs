@@ -4,12 +4,12 @@ use crate::error::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::released::Released;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_learn::Words;
+use privet_learn::RequestOptions;
 use privet_learn::linear::model::Predictions;
-use privet_learn::networks::{Begin, Network};
+use privet_learn::networks::{InitialSource, Network};
 use privet_nn::Net;
 use pyo3::prelude::*;
 
@@ -41,26 +41,26 @@ pub fn plan_network(
         None => None,
         Some(public) => {
             Net::new(&net).map_err(|error| Failure::value(format!("layers: {error}")))?;
-            let begin = Begin::file(&net, public.get().trained()?);
+            let begin = InitialSource::file(&net, public.get().trained()?);
             Some(begin.map_err(|why| Failure::value(format!("initial_weights: {why}")))?)
         }
     };
     let (begin, public) = public.unzip();
-    let begin = begin.unwrap_or(Begin::Seed(seed));
+    let begin = begin.unwrap_or(InitialSource::Seed(seed));
     let task = Network { begin: Some(begin), scale, shift, ..Network::new(net, method.parse()?) };
-    let words = Words {
+    let words = RequestOptions {
         epsilon,
         delta,
         neighbours: neighbours.parse()?,
         settings,
-        ..Words::of("auto".parse()?)
+        ..RequestOptions::of("auto".parse()?)
     };
     let request = task.request(&schema.get().0, rows, &words)?.after_fits(prior_fits);
-    let mut plan = watched(py, |_| privet_learn::plan(&request))??;
+    let mut plan = run_watched(py, |_| privet_learn::plan(&request))??;
     if let Some(weights) = public {
         let columns = weights.len();
         let weights = Matrix::Dense(DenseMatrix::new(weights, 1, columns));
-        plan = watched(py, |_| plan.with_public(&weights))??;
+        plan = run_watched(py, |_| plan.with_public(&weights))??;
     }
     Ok(Plan::noting(plan, notes))
 }
@@ -71,7 +71,7 @@ pub fn predict_codes<'py>(
     network: &privet_learn::Released<Network>,
     rows: &Matrix,
 ) -> Outcome<Bound<'py, PyArray1<u32>>> {
-    match watched(py, |_| network.predict(rows))?? {
+    match run_watched(py, |_| network.predict(rows))?? {
         Predictions::Classes(codes) => Ok(codes.to_pyarray(py)),
         Predictions::Numbers(_) => Err(Failure::value("this network predicts a number")),
     }
@@ -83,7 +83,7 @@ pub fn probabilities<'py>(
     network: &privet_learn::Released<Network>,
     rows: &Matrix,
 ) -> Outcome<Bound<'py, PyArray2<f64>>> {
-    let shares = watched(py, |_| network.probabilities(rows))??;
+    let shares = run_watched(py, |_| network.probabilities(rows))??;
     let shares = shares.ok_or_else(|| Failure::value("this network predicts a number"))?;
     let classes = shares.len().checked_div(rows.rows()).unwrap_or(0);
     Ok(shares.to_pyarray(py).reshape([rows.rows(), classes])?)

@@ -3,9 +3,10 @@
 use crate::error::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_learn::{
-    AnyPlan, Budgeted, LearnError, Offered, Registered, Visit, declaration, each_offered,
+    AnyPlan, BudgetOptions, FamilyVisitor, LearnError, OfferedFamily, RegisteredMethod,
+    declaration, each_offered,
 };
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
@@ -14,8 +15,8 @@ use serde_json::{Map, Value};
 #[pyfunction]
 pub fn offered() -> String {
     struct Declared(Vec<Value>);
-    impl Visit for Declared {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for Declared {
+        fn family<F: OfferedFamily>(&mut self) {
             self.0.push(declaration::<F>());
         }
     }
@@ -29,15 +30,15 @@ struct PythonRequest<'a> {
     verb: &'a str,
     schema: &'a privet_data::Schema,
     rows: u64,
-    budget: Budgeted,
+    budget: BudgetOptions,
     words: &'a [(String, String)],
     method: Option<&'a str>,
     settings: &'a [(String, String)],
     found: Option<Outcome<Value>>,
 }
 
-impl Visit for PythonRequest<'_> {
-    fn family<F: Offered>(&mut self) {
+impl FamilyVisitor for PythonRequest<'_> {
+    fn family<F: OfferedFamily>(&mut self) {
         if F::VERB == self.verb {
             self.found = Some(self.request::<F>());
         }
@@ -46,21 +47,22 @@ impl Visit for PythonRequest<'_> {
 
 impl PythonRequest<'_> {
     /// The request, as certificates carry it.
-    fn request<F: Offered>(&self) -> Outcome<Value> {
+    fn request<F: OfferedFamily>(&self) -> Outcome<Value> {
         let mut words = Map::new();
         for (name, text) in self.words {
-            let word = F::WORDS.iter().find(|word| word.name == name).ok_or_else(|| {
-                let known: Vec<_> = F::WORDS.iter().map(|word| word.name).collect();
-                Failure::value(format!(
-                    "{name} is no word of {}; accepted: {}",
-                    F::VERB,
-                    known.join(", ")
-                ))
-            })?;
+            let word =
+                F::REQUEST_FIELDS.iter().find(|word| word.name == name).ok_or_else(|| {
+                    let known: Vec<_> = F::REQUEST_FIELDS.iter().map(|word| word.name).collect();
+                    Failure::value(format!(
+                        "{name} is no word of {}; accepted: {}",
+                        F::VERB,
+                        known.join(", ")
+                    ))
+                })?;
             words.insert(name.clone(), word.read(text)?);
         }
         if let Some(word) =
-            F::WORDS.iter().find(|word| word.is_needed() && !words.contains_key(word.name))
+            F::REQUEST_FIELDS.iter().find(|word| word.is_needed() && !words.contains_key(word.name))
         {
             return Err(Failure::value(format!("{} is missing: {}", word.name, word.meaning)));
         }
@@ -69,7 +71,7 @@ impl PythonRequest<'_> {
         Ok(serde_json::to_value(request)?)
     }
 
-    fn learner<F: Offered>(&self) -> Outcome<Option<F::Learner>> {
+    fn learner<F: OfferedFamily>(&self) -> Outcome<Option<F::Learner>> {
         if F::Learner::ALL.is_empty() {
             return Ok(None);
         }
@@ -82,7 +84,7 @@ impl PythonRequest<'_> {
         };
         let learner = match self.method {
             None => F::Learner::default(),
-            Some(name) => F::Learner::named(name).ok_or_else(|| unknown(name))?,
+            Some(name) => F::Learner::by_name(name).ok_or_else(|| unknown(name))?,
         };
         let with =
             |learner: F::Learner, (name, value): &(String, String)| learner.with(name, value);
@@ -107,7 +109,7 @@ pub fn plan_offered(
     settings: Vec<(String, String)>,
     prior_fits: Vec<String>,
 ) -> Outcome<Plan> {
-    let budget = Budgeted { epsilon, delta, neighbours: neighbours.parse()? };
+    let budget = BudgetOptions { epsilon, delta, neighbours: neighbours.parse()? };
     let (words, settings) = (words.as_slice(), settings.as_slice());
     let schema = &schema.get().0;
     let mut wanted =
@@ -122,5 +124,5 @@ pub fn plan_offered(
     if !prior_fits.is_empty() {
         request["prior_fits"] = prior_fits.into();
     }
-    Ok(Plan(watched(py, |_| AnyPlan::of(request))??))
+    Ok(Plan(run_watched(py, |_| AnyPlan::of(request))??))
 }

@@ -5,25 +5,25 @@ use crate::input;
 use crate::noise::source;
 use crate::released::Released;
 use crate::schema::Schema;
-use crate::watched::{alone, watched};
+use crate::watched::{run_watched, single_thread};
 use numpy::{PyArray1, ToPyArray};
 use privet_core::Neighbours;
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_learn::streams::live::Live;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{LearnError, Plan, Request, Words};
+use privet_learn::{LearnError, Plan, Request, RequestOptions};
 use pyo3::prelude::*;
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
 /// Rows taken, steps left, and the newest model if there is a new one.
-type Taken = (usize, u32, Option<Vec<f64>>);
+type TakenRows = (usize, u32, Option<Vec<f64>>);
 
 /// A request to the thread that holds the session.
 enum Order {
     /// Take steps on these records: replies with the rows taken, the steps left, the newest model.
-    Take(Box<Dataset>, Sender<Result<Taken, LearnError>>),
+    Take(Box<Dataset>, Sender<Result<TakenRows, LearnError>>),
     /// The newest model with its certificate.
     Released(Sender<Result<Option<privet_learn::Released<Online>>, LearnError>>),
 }
@@ -38,7 +38,7 @@ pub struct OnlineStream {
     process: u32,
 }
 
-fn gone() -> Failure {
+fn stream_gone() -> Failure {
     Failure::value(
         "the stream has ended, or is of another process: streams are not taken along by a fork",
     )
@@ -51,13 +51,13 @@ impl OnlineStream {
     {
         // A fork does not copy the thread that would answer.
         if self.process != std::process::id() {
-            return Err(gone());
+            return Err(stream_gone());
         }
         let (reply, answer) = channel();
-        let orders = self.orders.lock().map_err(|_| gone())?;
-        orders.send(make(reply)).map_err(|_| gone())?;
+        let orders = self.orders.lock().map_err(|_| stream_gone())?;
+        orders.send(make(reply)).map_err(|_| stream_gone())?;
         drop(orders);
-        py.detach(move || answer.recv()).map_err(|_| gone())
+        py.detach(move || answer.recv()).map_err(|_| stream_gone())
     }
 }
 
@@ -80,18 +80,18 @@ impl OnlineStream {
         seed: Option<u64>,
         prior_fits: Vec<String>,
     ) -> Outcome<Self> {
-        let words = Words {
+        let words = RequestOptions {
             epsilon,
             delta,
             neighbours: neighbours.parse::<Neighbours>()?,
             settings,
-            ..Words::of(privet_learn::Method::NonPrivate(Default::default()))
+            ..RequestOptions::of(privet_learn::Method::NonPrivate(Default::default()))
         };
         let method: Method = method.parse()?;
         let asked = Online::request(&schema.get().0, horizon, method, &words)?;
         let task = asked.task.clone().in_batches(batch);
         let request = Request { task, prior_fits, ..asked };
-        let plan = watched(py, |_| privet_learn::plan(&request))??;
+        let plan = run_watched(py, |_| privet_learn::plan(&request))??;
         let mut source = source(seed)?;
         let (ready, begun) = channel();
         let (orders, taken) = channel::<Order>();
@@ -99,7 +99,7 @@ impl OnlineStream {
         std::thread::Builder::new()
             .name("privet-stream".into())
             .spawn(move || {
-                let _alone = alone();
+                let _alone = single_thread();
                 let (mut live, first) = match Live::begin(&own, source.as_mut()) {
                     Ok(begun) => begun,
                     Err(error) => return drop(ready.send(Err(error))),
@@ -113,14 +113,14 @@ impl OnlineStream {
                                 newest = Some(weights.to_vec());
                                 Ok(())
                             });
-                            let _ = reply.send(done.map(|rows| (rows, live.left(), newest)));
+                            let _ = reply.send(done.map(|rows| (rows, live.steps_left(), newest)));
                         }
                         Order::Released(reply) => drop(reply.send(live.released())),
                     }
                 }
             })
             .map_err(|error| Failure::value(format!("no thread for the stream: {error}")))?;
-        let first = py.detach(move || begun.recv()).map_err(|_| gone())??;
+        let first = py.detach(move || begun.recv()).map_err(|_| stream_gone())??;
         let weights = Mutex::new(vec![0.0; plan.facts().width()]);
         let first = Mutex::new(Some(first));
         let process = std::process::id();
@@ -138,7 +138,7 @@ impl OnlineStream {
         let data = input::dataset(features, labels, None, self.plan.schema(), &options)?;
         let (rows, left, newest) = self.order(py, |reply| Order::Take(Box::new(data), reply))??;
         if let Some(newest) = newest {
-            *self.weights.lock().map_err(|_| gone())? = newest;
+            *self.weights.lock().map_err(|_| stream_gone())? = newest;
         }
         Ok((rows, left))
     }
@@ -152,7 +152,7 @@ impl OnlineStream {
         features: &Bound<'py, PyAny>,
     ) -> Outcome<Bound<'py, PyArray1<f64>>> {
         let rows = input::features(features, self.plan.schema(), &input::to_use())?.matrix;
-        let weights = self.weights.lock().map_err(|_| gone())?;
+        let weights = self.weights.lock().map_err(|_| stream_gone())?;
         let columns = rows.columns().max(1);
         let all: Vec<f64> = weights.chunks(columns).flat_map(|own| scores(&rows, own)).collect();
         Ok(all.to_pyarray(py))
@@ -161,7 +161,7 @@ impl OnlineStream {
     /// The newest weights.
     #[getter]
     fn weights(&self) -> Outcome<Vec<f64>> {
-        Ok(self.weights.lock().map_err(|_| gone())?.clone())
+        Ok(self.weights.lock().map_err(|_| stream_gone())?.clone())
     }
 
     /// Number of records in a step.
@@ -173,7 +173,7 @@ impl OnlineStream {
     /// The newest model with its certificate; `None` if there is none since the last call.
     fn released(&self, py: Python<'_>) -> Outcome<Option<Released>> {
         let newest = self.order(py, Order::Released)??;
-        let first = self.first.lock().map_err(|_| gone())?.take();
+        let first = self.first.lock().map_err(|_| stream_gone())?.take();
         Ok(newest.or(first).map(Released::of_run::<Online>))
     }
 }

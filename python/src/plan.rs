@@ -8,12 +8,12 @@ use crate::ledger::{self, KnownByName, Order, Paid};
 use crate::released::Released;
 use crate::schema::Schema;
 use crate::vote;
-use crate::watched::{Threads, watched};
+use crate::watched::{Threads, run_watched};
 use numpy::PyArray1;
 use privet_data::Dataset;
-use privet_learn::linear::request::{LOSSES, POISSON, QUANTILE};
+use privet_learn::linear::request::{POISSON, QUANTILE, REQUESTABLE_LOSSES};
 use privet_learn::linear::{dpsl_kt, public_norm::norm_bound};
-use privet_learn::{AnyPlan, Request, Task, Words, of_family};
+use privet_learn::{AnyPlan, Request, RequestOptions, Task, of_family};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -55,12 +55,12 @@ impl Plan {
 }
 
 /// What a plan decides, as JSON: of any family, and of those that say more.
-pub fn decided(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
+pub fn plan_json(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
     let mut told = of_family!(AnyPlan, plan, plan => json!({
         "rows": plan.request().rows,
         "neighbours": plan.request().neighbours,
         "unit": plan.request().schema.unit(),
-        "whose": plan.request().whose(),
+        "whose": plan.request().unit_definition(),
         "calibration": plan.request().calibration,
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),
@@ -151,7 +151,7 @@ impl Plan {
     fn of(py: Python<'_>, request: &str) -> Outcome<Self> {
         let request: Value = serde_json::from_str(request)
             .map_err(|error| Failure::json("the request: ", &error))?;
-        Ok(Self(watched(py, |_| AnyPlan::of(request))??))
+        Ok(Self(run_watched(py, |_| AnyPlan::of(request))??))
     }
 
     /// The name of the family.
@@ -163,7 +163,7 @@ impl Plan {
     /// The decisions, as JSON; for linear models with the forecast at this share of the commonest class.
     #[pyo3(signature = (base_rate = None))]
     fn to_json(&self, base_rate: Option<f64>) -> Outcome<String> {
-        decided(&self.0, base_rate)
+        plan_json(&self.0, base_rate)
     }
 
     /// The schema by which rows are encoded for it.
@@ -225,7 +225,7 @@ impl Plan {
 
     /// The description of the plan for workers that keep rows.
     fn told(&self) -> Outcome<String> {
-        cluster::told(&self.0)
+        cluster::describe_plan(&self.0)
     }
 
     /// Runs it on rows kept by other machines.
@@ -284,8 +284,8 @@ pub fn plan_linear(
         }
         None => None,
     };
-    let has_width = LOSSES.iter().any(|info| info.name == loss && info.has_width);
-    let words = Words {
+    let has_width = REQUESTABLE_LOSSES.iter().any(|info| info.name == loss && info.has_width);
+    let words = RequestOptions {
         epsilon,
         delta,
         neighbours: neighbours.parse()?,
@@ -298,9 +298,9 @@ pub fn plan_linear(
         calibration: calibration.parse()?,
     };
     let request = Request::build(&schema.get().0, rows, &words)?.after_fits(prior_fits);
-    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    let plan = run_watched(py, |_| privet_learn::plan(&request))??;
     let plan = match &public {
-        Some(rows) => watched(py, |_| plan.with_public(rows))??,
+        Some(rows) => run_watched(py, |_| plan.with_public(rows))??,
         None => plan,
     };
     Ok(Plan::noting(plan, notes))

@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::ledger::{KnownByName, Order, Paid};
 use crate::released::Released;
-use crate::watched::{Threads, watched};
+use crate::watched::{Threads, run_watched};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
@@ -20,7 +20,11 @@ fn rated(factors: &Factors) -> Outcome<Rated<'_>> {
 }
 
 /// A user's ratings by the index of their items; an item that is not listed is left out.
-fn own(given: &[(String, f64)], rated: &Rated<'_>, places: &HashMap<&str, usize>) -> OwnRatings {
+fn ratings_by_index(
+    given: &[(String, f64)],
+    rated: &Rated<'_>,
+    places: &HashMap<&str, usize>,
+) -> OwnRatings {
     let mut own = OwnRatings::default();
     for (item, rating) in given {
         if let Some(place) = places.get(item.as_str()) {
@@ -30,7 +34,7 @@ fn own(given: &[(String, f64)], rated: &Rated<'_>, places: &HashMap<&str, usize>
     own
 }
 
-fn places<'a>(rated: &Rated<'a>) -> HashMap<&'a str, usize> {
+fn item_indices<'a>(rated: &Rated<'a>) -> HashMap<&'a str, usize> {
     rated.items.iter().enumerate().map(|(place, item)| (item.as_str(), place)).collect()
 }
 
@@ -66,12 +70,12 @@ pub fn learn_ratings(
         settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
     let neighbours: Neighbours = neighbours.parse()?;
     let asked = Complete::by(method).request(schema.clone(), n_users, neighbours);
-    let request = asked.within(Budget::new(epsilon, delta)?);
-    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    let request = asked.with_budget(Budget::new(epsilon, delta)?);
+    let plan = run_watched(py, |_| privet_learn::plan(&request))??;
     let rated = Rated::of(&schema).map_err(Failure::value)?;
-    let places = places(&rated);
+    let places = item_indices(&rated);
     let read = || {
-        let rows = users.iter().map(|given| own(given, &rated, &places)).collect();
+        let rows = users.iter().map(|given| ratings_by_index(given, &rated, &places)).collect();
         Ok(ratings::table(rows, &rated))
     };
     let order = Order { plan: &plan, doing: "complete", seed, by: Threads::Shared, paid };
@@ -86,8 +90,9 @@ pub fn items(factors: &Factors) -> Outcome<Vec<String>> {
 /// The predicted ratings of one user for every item, in the order of the list.
 pub fn predict(py: Python<'_>, factors: &Factors, given: &[(String, f64)]) -> Outcome<Vec<f64>> {
     let rated = rated(factors)?;
-    let table = ratings::table(vec![own(given, &rated, &places(&rated))], &rated);
+    let table =
+        ratings::table(vec![ratings_by_index(given, &rated, &item_indices(&rated))], &rated);
     let shape: Shape = Complete::facts(factors.request())?;
     let own = || factors.artefact().predictions(&LocalState::of(&table.features, 0), &shape);
-    watched(py, |_| own())
+    run_watched(py, |_| own())
 }

@@ -5,7 +5,7 @@ use crate::error::{Failure, Outcome, shown};
 use crate::input;
 use crate::plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use crate::{describe, evaluate, model, nearby, network, ratings, shapes, vote};
 use numpy::{PyArray1, PyArray2};
 use privet_data::Encoding;
@@ -156,12 +156,12 @@ impl Released {
                     "the model is part of a tuning, and its certificate is that of the whole: verify the tuning",
                 ));
             }
-            Origin::File => watched(py, |_| self.loaded.verify())?,
+            Origin::File => run_watched(py, |_| self.loaded.verify())?,
             Origin::Run => {
                 let text = self.written()?;
                 let sealed = file::any_from_json(text.as_bytes(), Seal::Required);
                 let sealed = sealed.map_err(Failure::value)?;
-                watched(py, |_| sealed.verify())?
+                run_watched(py, |_| sealed.verify())?
             }
         })
     }
@@ -250,9 +250,9 @@ impl Released {
     /// The plan that its public facts give, as JSON.
     fn plan(&self, py: Python<'_>) -> Outcome<String> {
         let plan = of_family!(Loaded, &self.loaded, found => {
-            AnyPlan::from(watched(py, |_| privet_learn::plan(found.request()))??)
+            AnyPlan::from(run_watched(py, |_| privet_learn::plan(found.request()))??)
         });
-        plan::decided(&plan, None)
+        plan::plan_json(&plan, None)
     }
 
     /// All its noisy numbers.
@@ -275,7 +275,7 @@ impl Released {
             "guarantee": certificate.guarantee,
             "neighbours": neighbours,
             "unit": unit,
-            "whose": self.loaded.whose(),
+            "whose": self.loaded.unit_definition(),
             "arithmetic": certificate.arithmetic,
             "notes": certificate.notes,
         })
@@ -315,7 +315,7 @@ impl Released {
     /// Each weight with the possible effect of the noise of privacy, as JSON.
     fn certainty(&self, py: Python<'_>) -> Outcome<String> {
         let model = self.linear()?;
-        Ok(serde_json::to_string(&watched(py, |_| model.certainty())?)?)
+        Ok(serde_json::to_string(&run_watched(py, |_| model.certainty())?)?)
     }
 
     /// The rows that the weights multiply: encoded, and centred where the model has a centre.
@@ -331,10 +331,12 @@ impl Released {
     /// As an ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
         let bytes = match &self.loaded {
-            Loaded::Network(network) => watched(py, |_| privet_learn::export::network(network))??,
+            Loaded::Network(network) => {
+                run_watched(py, |_| privet_learn::export::network(network))??
+            }
             _ => {
                 let model = self.linear()?;
-                watched(py, |_| privet_learn::export::onnx(model))??
+                run_watched(py, |_| privet_learn::export::onnx(model))??
             }
         };
         Ok(PyBytes::new(py, &bytes))
@@ -353,13 +355,13 @@ impl Released {
     /// The shape function of each column, as JSON.
     fn shapes(&self, py: Python<'_>) -> Outcome<String> {
         let model = self.linear()?;
-        Ok(shapes::to_json(&watched(py, |_| model.shapes())?))
+        Ok(shapes::to_json(&run_watched(py, |_| model.shapes())?))
     }
 
     /// The shape functions as a page of HTML.
     fn page(&self, py: Python<'_>) -> Outcome<String> {
         let (model, verdict) = (self.linear()?, self.judged(py)?);
-        watched(py, |_| privet_cli::page::page(model, &verdict))
+        run_watched(py, |_| privet_cli::page::page(model, &verdict))
     }
 
     /// The score ⟨x, θ⟩ of each row and problem.

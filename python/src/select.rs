@@ -3,7 +3,7 @@
 use crate::error::Outcome;
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_core::Neighbours;
 use privet_learn::selection::{Select, Selector};
 use pyo3::prelude::*;
@@ -33,6 +33,6 @@ pub fn plan_selection(
     let neighbours = neighbours.parse::<Neighbours>()?;
     let request =
         task.request(&schema.get().0, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
-    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    let plan = run_watched(py, |_| privet_learn::plan(&request))??;
     Ok(Plan::noting(plan, notes))
 }

@@ -17,12 +17,12 @@ pub fn to_json(shapes: &Shapes) -> String {
         "exact": shapes.exact,
         "intercept": shapes.intercept,
         "intercept_band": shapes.intercept_noise.as_ref().map(band),
-        "shapes": shapes.shapes.iter().map(one).collect::<Vec<_>>(),
+        "shapes": shapes.shapes.iter().map(shape_json).collect::<Vec<_>>(),
     })
     .to_string()
 }
 
-fn one(shape: &Shape) -> Value {
+fn shape_json(shape: &Shape) -> Value {
     let kind = match (shape.axes.len(), shape.axes[0].kind) {
         (2, _) => "pair",
         (_, AxisKind::Straight | AxisKind::Curved) => "number",

@@ -3,9 +3,9 @@
 use crate::error::{Failure, Outcome};
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::run_watched;
 use privet_learn::tuning::{Law, Tune, grid};
-use privet_learn::{Method, Request, Words};
+use privet_learn::{Method, Request, RequestOptions};
 use pyo3::prelude::*;
 
 /// A method's name with lists of values of its settings.
@@ -36,17 +36,17 @@ pub fn plan_tuning(
         Failure::value("candidates are missing; accepted is a list of {\"method\": ..., ...}")
     })?;
     let law = law.map(law_named).transpose()?;
-    let words = Words {
+    let words = RequestOptions {
         epsilon: Some(epsilon),
         delta,
         neighbours: neighbours.parse()?,
         loss,
-        ..Words::of(first)
+        ..RequestOptions::of(first)
     };
     let request = Tune::request(&schema.get().0, rows, &words, all)?;
     let task = Tune { trials, law, ..request.task.clone() };
     let request = Request { task, prior_fits, ..request };
-    Ok(Plan(watched(py, |_| privet_learn::plan(&request))??.into()))
+    Ok(Plan(run_watched(py, |_| privet_learn::plan(&request))??.into()))
 }
 
 fn law_named(name: &str) -> Outcome<Law> {

@@ -6,13 +6,13 @@ use crate::ledger::{self, Handed, Order, Paid};
 use crate::plan::Plan;
 use crate::released::Released;
 use crate::schema::Schema;
-use crate::watched::{Threads, asking, watched};
+use crate::watched::{Threads, call_python, run_watched};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
 use privet_core::Neighbours;
 use privet_learn::votes::student;
 use privet_learn::votes::teacher::{filled_rows, inside_teacher};
 use privet_learn::votes::{
-    Aggregator, Ballot, NO_LABEL, Teach, Teacher, TrainingData, Vote, taught,
+    Aggregator, Ballot, NO_LABEL, Teach, Teacher, TrainingData, Vote, with_rows_and_teachers,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ impl Teach for Callback {
         // vote. Only a request to stop the program ends the run.
         let told = Python::attach(|py| {
             let stop = |error: &PyErr| error.is_instance_of::<PyKeyboardInterrupt>(py);
-            match asking(|| self.call(py, school)) {
+            match call_python(|| self.call(py, school)) {
                 Err(error) if stop(&error) => None,
                 told => Some(told.unwrap_or_default()),
             }
@@ -119,7 +119,7 @@ pub fn plan_labels(
         aggregator = aggregator.with(&name, &value)?;
     }
     let mut teacher = match teacher {
-        Some(name) => Teacher::named(name)?,
+        Some(name) => Teacher::by_name(name)?,
         None => Teacher::Outside { what },
     };
     for (name, value) in teach {
@@ -137,7 +137,7 @@ pub fn plan_labels(
     };
     let task = Vote { teachers, teacher, aggregator, choose, ..of };
     let request = task.request(&schema, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
-    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    let plan = run_watched(py, |_| privet_learn::plan(&request))??;
     Ok(Plan::noting(plan, notes))
 }
 
@@ -151,7 +151,7 @@ pub fn spread<'py>(
     let rows = input::features(public, schema, &input::to_use())?.matrix;
     let labels: Vec<Option<u32>> = codes.into_iter().map(|code| u32::try_from(code).ok()).collect();
     let classes = schema.classes().map_or(0, <[String]>::len);
-    let spread = watched(py, |_| student::spread(&rows, &labels, classes))??;
+    let spread = run_watched(py, |_| student::spread(&rows, &labels, classes))??;
     Ok(spread.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py))
 }
 
@@ -175,7 +175,7 @@ pub fn run(
     let queries = input::features(public, &plan.request().schema, &input::to_use())?;
     let by = if teach.is_some() { Threads::Own } else { Threads::Shared };
     let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
-    let ready = watched(py, |_| taught(plan.clone(), &queries.matrix, teach))??;
+    let ready = run_watched(py, |_| with_rows_and_teachers(plan.clone(), &queries.matrix, teach))??;
     let order = Order { plan: &ready, doing: "vote", seed, by, paid };
     Ok(Released::of_run(ledger::carried_out(py, order, handed, true)?))
 }

@@ -6,7 +6,7 @@
 //! kept ([`released_by`]): the exception waits until whoever called has it.
 //!
 //! No two threads wait for each other:
-//! - [`watched`] work calls nothing in Python, and its caller has released the interpreter's lock;
+//! - [`run_watched`] work calls nothing in Python, and its caller has released the interpreter's lock;
 //! - [`reading`] keeps the lock, so that no other thread writes into the arrays; its threads read and do
 //!   nothing else, so that they never wait for a thread that may need the lock;
 //! - [`watched_by`] [`Threads::Own`] is for work that calls Python: only its caller waits for it.
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The interval at which signals are polled.
-const PATIENCE: Duration = Duration::from_millis(50);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A pool and the process it belongs to. Only a thread with the interpreter's lock uses it, and a fork
 /// happens under that lock.
@@ -98,7 +98,7 @@ pub fn let_signals_go() -> Option<PyErr> {
 }
 
 /// Calls Python on behalf of work that waits for the result.
-pub fn asking<T>(ask: impl FnOnce() -> T) -> T {
+pub fn call_python<T>(ask: impl FnOnce() -> T) -> T {
     let before = ASKED.replace(true);
     let answer = ask();
     ASKED.set(before);
@@ -111,7 +111,7 @@ pub fn is_asked() -> bool {
 }
 
 /// Makes the calling thread do all its work itself, while the returned pool lives.
-pub fn alone() -> Result<ThreadPool, ThreadPoolBuildError> {
+pub fn single_thread() -> Result<ThreadPool, ThreadPoolBuildError> {
     ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
 }
 
@@ -122,11 +122,14 @@ pub fn reading<T: Send>(_py: Python<'_>, work: impl FnOnce() -> T + Send) -> Out
 
 /// Does `work`, which calls nothing in Python, without the interpreter; a signal sets the flag it is
 /// given.
-pub fn watched<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> Outcome<T> {
+pub fn run_watched<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> Outcome<T> {
     watched_by(py, Threads::Shared, work)
 }
 
-/// As [`watched`], on these threads.
+/// As [`run_watched`], on these threads.
 pub fn watched_by<T: Send>(
     py: Python<'_>,
     by: Threads,
@@ -184,7 +187,7 @@ fn carried_out<T: Send>(
             });
             let mut signal: Option<PyErr> = None;
             loop {
-                match receiver.recv_timeout(PATIENCE) {
+                match receiver.recv_timeout(SIGNAL_INTERVAL) {
                     Ok(result) => return (Some(result), signal),
                     Err(RecvTimeoutError::Disconnected) => return (None, signal),
                     Err(RecvTimeoutError::Timeout) => {

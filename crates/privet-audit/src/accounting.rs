@@ -26,10 +26,10 @@ use serde::Serialize;
 /// Failure probability of one error bar.
 const BAR: f64 = 1e-11;
 /// Relative tolerance for rounding between two upper bounds.
-const ROOM: f64 = 1e-6;
+const ROUNDING_TOLERANCE: f64 = 1e-6;
 
 /// Below this δ both bounds count as zero, and their order is not checked.
-const FLOOR: f64 = 1e-12;
+const NEGLIGIBLE_DELTA: f64 = 1e-12;
 
 /// Comparison of the bounds for one tree at one ε.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,12 +54,12 @@ impl Comparison {
     /// Contradictions between the bounds; empty if there are none.
     pub fn faults(&self) -> Vec<&'static str> {
         let (mean, bar) = self.simulated;
-        let room = 1.0 + ROOM;
+        let room = 1.0 + ROUNDING_TOLERANCE;
         let mut faults = Vec::new();
-        if self.distribution > FLOOR && self.renyi * room < self.distribution.min(1.0) {
+        if self.distribution > NEGLIGIBLE_DELTA && self.renyi * room < self.distribution.min(1.0) {
             faults.push("the Rényi bound is below that of loss distributions");
         }
-        if self.stated > self.renyi.min(self.distribution).max(FLOOR) * room {
+        if self.stated > self.renyi.min(self.distribution).max(NEGLIGIBLE_DELTA) * room {
             faults.push("the stated delta is above a bound that holds");
         }
         if self.lost > self.stated {
@@ -126,7 +126,7 @@ fn mean_excess(losses: &[f64], epsilon: f64) -> (f64, f64) {
 }
 
 /// A uniform number from low to high.
-fn between(low: f64, high: f64, source: &mut dyn Source) -> f64 {
+fn uniform_between(low: f64, high: f64, source: &mut dyn Source) -> f64 {
     low + (high - low) * (source.bits(53) as f64 * 2f64.powi(-53))
 }
 
@@ -146,13 +146,13 @@ fn random_tree(source: &mut dyn Source) -> Event {
 }
 
 fn random_leaf(smaller: f64, source: &mut dyn Source) -> Event {
-    let size = between(0.2, 1.5, source) * smaller;
+    let size = uniform_between(0.2, 1.5, source) * smaller;
     let cost = match source.below(4) {
         0 => Cost::Gaussian { sensitivity: size, noise_scale: 1.0, grid: None },
         1 => Cost::Laplace { sensitivity: size, noise_scale: 1.0, step: None },
         2 => Cost::Pure { epsilon: size },
         _ => Cost::PoissonGaussian {
-            rate: between(0.02, 0.6, source),
+            rate: uniform_between(0.02, 0.6, source),
             sensitivity: 2.0 * size,
             noise_scale: 1.0,
             grid: None,
@@ -204,17 +204,17 @@ fn loss(
         }
         Cost::Laplace { sensitivity, noise_scale, .. } => {
             let shift = sensitivity / noise_scale;
-            let size = -libm::log(between(f64::MIN_POSITIVE, 1.0, source));
+            let size = -libm::log(uniform_between(f64::MIN_POSITIVE, 1.0, source));
             let value = if source.bits(1) == 1 { size } else { -size };
             (value - shift).abs() - value.abs()
         }
         Cost::Pure { epsilon } => {
             let truth = 1.0 / (1.0 + libm::exp(-epsilon));
-            if between(0.0, 1.0, source) < truth { *epsilon } else { -epsilon }
+            if uniform_between(0.0, 1.0, source) < truth { *epsilon } else { -epsilon }
         }
         Cost::PoissonGaussian { rate, sensitivity, noise_scale, .. } => {
             let mu = sensitivity / noise_scale;
-            let present = forward && between(0.0, 1.0, source) < *rate;
+            let present = forward && uniform_between(0.0, 1.0, source) < *rate;
             let x = standard(normal, source) + if present { mu } else { 0.0 };
             let ratio = libm::log(1.0 - rate + rate * libm::exp(mu * x - 0.5 * mu * mu));
             if forward { ratio } else { -ratio }

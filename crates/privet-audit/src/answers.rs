@@ -9,8 +9,8 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
-use crate::planned::Planned;
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::planned_target::PlannedTarget;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_learn::neighbours::Nearby;
@@ -22,7 +22,7 @@ pub const QUESTIONS: usize = 6;
 /// K, the maximum number of votes of a record.
 pub const VOTES: u32 = 2;
 /// The number of other units, all near.
-const OTHERS: u32 = 5;
+const OTHER_UNITS: u32 = 5;
 
 /// Setting of an audit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    pub fn planned(&self, budget: Budget) -> Result<Plan<Nearby>, AuditError> {
+    pub fn make_plan(&self, budget: Budget) -> Result<Plan<Nearby>, AuditError> {
         let mut text =
             "bias = false\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
                         classes = [\"no\", \"yes\"]\n"
@@ -64,7 +64,7 @@ impl Setting {
         let there = self.table(&schema, Some("no"))?;
         let place = there.features.select(&[there.rows() - 1; QUESTIONS]);
         let task = Nearby { within: Some(0.25), votes: Some(VOTES), ..Nearby::of(&place) };
-        let rows = u64::from(OTHERS + self.max_records.unwrap_or(1));
+        let rows = u64::from(OTHER_UNITS + self.max_records.unwrap_or(1));
         let asked = (budget.epsilon(), Some(budget.delta()));
         Ok(plan(&task.request(&schema, rows, self.neighbours, asked)?)?)
     }
@@ -78,7 +78,7 @@ impl Setting {
                 false => writeln!(text, "{x},{class}"),
             };
         };
-        for other in 1..=OTHERS {
+        for other in 1..=OTHER_UNITS {
             row(other, "0.6", ["no", "yes"][other as usize % 2]);
         }
         if let Some(class) = own {
@@ -91,7 +91,7 @@ impl Setting {
     }
 
     /// The unit's class in either table; `None` if it is absent.
-    fn own(&self) -> [Option<&'static str>; 2] {
+    fn classes_of_unit(&self) -> [Option<&'static str>; 2] {
         match self.neighbours {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [Some("no"), Some("yes")],
             Neighbours::AddRemove => [None, Some("yes")],
@@ -108,10 +108,14 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     let schema = &plan.request().schema;
-    let own = setting.own();
+    let own = setting.classes_of_unit();
     let worlds = [setting.table(schema, own[0])?, setting.table(schema, own[1])?];
-    judge(&Planned::on(&plan, worlds, setting.direction()), &claim)
+    judge.attack(&PlannedTarget::on_tables(&plan, worlds, setting.direction()), &claim)
 }

@@ -18,7 +18,7 @@
 use crate::claim::{CONFIDENCE, Claim};
 use crate::interval::{roughly_upper, upper};
 use crate::membership::area;
-use crate::runs::{self, Target, Watch};
+use crate::runs::{self, AttackWatch, Target};
 use crate::statistic::{Kind, Statistic, candidates};
 use crate::{AuditError, normal};
 use privet_core::Range;
@@ -111,16 +111,16 @@ pub fn audit(
     target: &dyn Target,
     claim: &Claim,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Finding, AuditError> {
     RUNS.check(options.runs as f64)?;
     CONFIDENCE.check(options.confidence)?;
     let worlds = runs::collect(target, options.runs, options.seed, watch)?;
-    Ok(judge(target, &worlds, claim, options.confidence))
+    Ok(test_claim(target, &worlds, claim, options.confidence))
 }
 
 /// Tests a claim on releases made elsewhere; each input needs at least four.
-pub fn judge(
+pub fn test_claim(
     target: &dyn Target,
     worlds: &[Vec<Vec<f64>>; 2],
     claim: &Claim,
@@ -178,7 +178,7 @@ pub fn judge(
 /// and, if that is 0, the distance between the inputs, as the area under the ROC curve above ½. A
 /// statistic is trained on half of the releases and evaluated on the other half. For choosing an attack,
 /// not for testing a claim.
-pub fn promise(
+pub fn expected_strength(
     target: &dyn Target,
     worlds: &[Vec<Vec<f64>>; 2],
     claim: &Claim,
@@ -262,7 +262,7 @@ impl Search<'_> {
     }
 
     /// The value of a rule by this criterion, if as many other runs had the same error rates.
-    fn worth(&self, rule: Rule, worlds: &[Vec<f64>; 2], goal: Goal) -> f64 {
+    fn rule_strength(&self, rule: Rule, worlds: &[Vec<f64>; 2], goal: Goal) -> f64 {
         let (first, second) = rule.errors(worlds);
         let expected = |count: usize, of: usize| {
             let share = count as f64 / of.max(1) as f64;
@@ -288,7 +288,7 @@ impl Search<'_> {
             for threshold in scores.iter().step_by(step).copied() {
                 for above in [true, false] {
                     let rule = Rule { threshold, above };
-                    let worth = self.worth(rule, worlds, goal);
+                    let worth = self.rule_strength(rule, worlds, goal);
                     if worth > best.0 {
                         best = (worth, rule);
                     }

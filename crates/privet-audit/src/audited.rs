@@ -1,19 +1,29 @@
 //! Audit functions of every kind of setting, written once: against its own claim, or that of another
 //! budget.
 //!
-//! A kind has a `Setting` with a `budget`, and a function `judged` that builds the target and its claim;
-//! the attack is the same for all.
+//! A kind has a `Setting` with a `budget`, and a function `attack_setting` that builds the target and its
+//! claim; the attack is the same for all.
 
 use crate::AuditError;
-use crate::attack::Finding;
+use crate::attack::{self, AttackOptions, Finding};
 use crate::claim::Claim;
-use crate::planned::claimed;
-use crate::runs::Target;
+use crate::planned_target::claim_of_plan;
+use crate::runs::{AttackWatch, Target};
 use privet_core::Budget;
 use privet_learn::{Plan, Task};
 
-/// Attacks a target and judges a claim.
-pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
+/// An attack that is to be made on a target.
+pub(crate) struct TargetAttack<'a> {
+    pub options: &'a AttackOptions,
+    pub watch: &'a dyn AttackWatch,
+}
+
+impl TargetAttack<'_> {
+    /// Attacks a target and judges a claim.
+    pub fn attack(&self, target: &dyn Target, claim: &Claim) -> Result<Finding, AuditError> {
+        attack::audit(target, claim, self.options, self.watch)
+    }
+}
 
 /// Defines `audit` and `audit_against` for the `Setting` of a module.
 macro_rules! audited {
@@ -22,7 +32,7 @@ macro_rules! audited {
         pub fn audit(
             setting: &$setting,
             options: &crate::attack::AttackOptions,
-            watch: &dyn crate::runs::Watch,
+            watch: &dyn crate::runs::AttackWatch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
             audit_against(setting, setting.budget, options, watch)
         }
@@ -33,11 +43,9 @@ macro_rules! audited {
             setting: &$setting,
             stated: privet_core::Budget,
             options: &crate::attack::AttackOptions,
-            watch: &dyn crate::runs::Watch,
+            watch: &dyn crate::runs::AttackWatch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            judged(setting, stated, &|target, claim| {
-                crate::attack::audit(target, claim, options, watch)
-            })
+            attack_setting(setting, stated, &crate::audited::TargetAttack { options, watch })
         }
     };
 }
@@ -49,7 +57,7 @@ pub(crate) fn plan_and_claim<T: Task>(
     budget: Budget,
     stated: Budget,
 ) -> Result<(Plan<T>, Claim), AuditError> {
-    let claim = claimed(&planned(stated)?)?;
+    let claim = claim_of_plan(&planned(stated)?)?;
     let claim = claim.ok_or(AuditError::NothingClaimed { method: T::NAME })?;
     Ok((planned(budget)?, claim))
 }

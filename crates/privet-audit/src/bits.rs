@@ -12,7 +12,7 @@
 //! Tested by `tests/audit/samplers.rs`.
 
 use crate::attack::{self, AttackOptions, Finding};
-use crate::runs::{self, Neighbour, Target, Watch};
+use crate::runs::{self, AttackWatch, Neighbour, Target};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
@@ -78,7 +78,7 @@ pub fn audit(
     target: &dyn Target,
     claim: &Claim,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Finding, AuditError> {
     attack::RUNS.check(options.runs as f64)?;
     let seed = runs::scramble(options.seed);
@@ -178,12 +178,12 @@ impl Target for FloatingPoint {
             }
             Scalar::GridLaplace => {
                 let laplace = self.laplace();
-                gated(laplace.event(), source, |session| laplace.run(private, session))
+                run_through_gate(laplace.event(), source, |session| laplace.run(private, session))
             }
             Scalar::GridGaussian => {
                 let gaussian = self.gaussian();
                 let event = gaussian.event().map_err(gate_failed)?;
-                gated(event, source, |session| gaussian.run(private, session))
+                run_through_gate(event, source, |session| gaussian.run(private, session))
             }
             Scalar::L2Laplace => {
                 let mechanism = L2Laplace {
@@ -193,7 +193,9 @@ impl Target for FloatingPoint {
                     noise_scale: scale,
                     coordinates: 1,
                 };
-                gated(mechanism.event(), source, |session| mechanism.run(private, session))
+                run_through_gate(mechanism.event(), source, |session| {
+                    mechanism.run(private, session)
+                })
             }
         }
     }
@@ -201,7 +203,7 @@ impl Target for FloatingPoint {
 
 /// Runs a mechanism through the gate. An audit's streams have fixed seeds, so the claim at the gate is
 /// not recomputed there.
-fn gated(
+fn run_through_gate(
     event: Event,
     source: &mut dyn Source,
     run: impl FnOnce(&mut Session<'_>) -> Result<Noisy<Vec<f64>>, GateError>,

@@ -6,7 +6,7 @@ use crate::printed::descent::{LastStep, PrivateSgd};
 use crate::printed::minima::{Amp, Ending, OneByte};
 use crate::printed::sparse_vector::{SparseVector, Variant};
 use crate::printed::voting::{self, Votes};
-use crate::printed::{Choice, Shift, sparse};
+use crate::printed::{Choice, Shift, wang_thesis};
 use crate::runs::Target;
 use privet_core::Budget;
 
@@ -25,9 +25,9 @@ pub struct Case {
 }
 
 /// Runs that suffice for most cases.
-const FEW: u64 = 6_000;
+const FEW_RUNS: u64 = 6_000;
 /// Runs for a Gaussian at twice its ε, and for a record that is drawn in one step of forty.
-const MANY: u64 = 30_000;
+const MANY_RUNS: u64 = 30_000;
 
 /// All cases: sound mechanisms, the same with half the noise, and printed ones.
 pub fn cases() -> Result<Vec<Case>, AuditError> {
@@ -35,7 +35,7 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
     let mut all = Vec::new();
     let mut add = |what: &'static str, target: Box<dyn Target>, claim, is_false| {
         let slow = ["PRIV-13", "Gaussian", "SVT3"].iter().any(|name| what.starts_with(name));
-        let least_runs = if slow { MANY } else { FEW };
+        let least_runs = if slow { MANY_RUNS } else { FEW_RUNS };
         all.push(Case { what, target, claim, is_false, least_runs });
     };
     for (times, is_false) in [(1.0, false), (0.5, true)] {
@@ -94,13 +94,13 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
     );
     add(
         "MPC-OUT, Laplace per coordinate, d = 16",
-        Box::new(Shift::laplace(sparse::diagonal(16), 1.0)?),
+        Box::new(Shift::laplace(wang_thesis::diagonal(16), 1.0)?),
         Claim::stated(pure(1.0)?),
         true,
     );
     add(
         "MPC-OUT repaired, ℓ2-Laplace, d = 16",
-        Box::new(Shift::l2_laplace(sparse::diagonal(16), 1.0)?),
+        Box::new(Shift::l2_laplace(wang_thesis::diagonal(16), 1.0)?),
         Claim::stated(pure(1.0)?),
         false,
     );

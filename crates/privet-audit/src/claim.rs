@@ -49,7 +49,7 @@ impl Claim {
     pub fn certified(guarantee: &Guarantee, events: &Event) -> Result<Self, AuditError> {
         let (epsilon, delta) = (guarantee.epsilon, guarantee.delta);
         let curve = Some(TradeOff::with_points(events, POINTS)?);
-        Ok(Self { epsilon, delta, curve, gaussian: multiplier(events) })
+        Ok(Self { epsilon, delta, curve, gaussian: gaussian_mu(events) })
     }
 
     /// f(α), the smallest second error probability that the claim allows.
@@ -68,7 +68,7 @@ impl Claim {
 }
 
 /// √Σμ², if every leaf is a Gaussian release.
-fn multiplier(events: &Event) -> Option<f64> {
+fn gaussian_mu(events: &Event) -> Option<f64> {
     fn squares(event: &Event) -> Option<f64> {
         match event {
             Event::Use {
@@ -111,9 +111,9 @@ mod tests {
         }
         assert!((claim.gaussian().unwrap() - 1.0).abs() < 1e-12);
         let repeated = Event::Repeat { count: 4, event: Box::new(events) };
-        assert!((multiplier(&repeated).unwrap() - 2.0).abs() < 1e-12);
+        assert!((gaussian_mu(&repeated).unwrap() - 2.0).abs() < 1e-12);
         let cost = Cost::Laplace { sensitivity: 1.0, noise_scale: 1.0, step: None };
-        assert_eq!(multiplier(&Event::All(vec![repeated, release(cost)])), None);
+        assert_eq!(gaussian_mu(&Event::All(vec![repeated, release(cost)])), None);
     }
 
     #[test]

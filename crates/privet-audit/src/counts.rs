@@ -10,8 +10,8 @@ pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
-use crate::sums::{OTHERS, SumsPair};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::sums::{OTHER_RECORDS, SumsPair};
 use privet_core::Budget;
 use privet_learn::statistics::count::{Count, Law};
 use privet_learn::{Plan, plan};
@@ -25,18 +25,18 @@ pub fn law(setting: &Setting) -> Law {
 }
 
 /// The plan, as a caller of the learner gets it.
-fn planned(setting: &Setting, budget: Budget) -> Result<Plan<Count>, AuditError> {
+fn make_plan(setting: &Setting, budget: Budget) -> Result<Plan<Count>, AuditError> {
     let schema = setting.schema(COLUMNS)?;
     let task = Count { by: "kind".into(), times: None, law: Some(law(setting)) };
-    Ok(plan(&task.request(&schema, setting.rows(), setting.neighbours)?.within(budget))?)
+    Ok(plan(&task.request(&schema, setting.rows(), setting.neighbours)?.with_budget(budget))?)
 }
 
 /// Counts on two neighbouring tables.
 fn pair<'a>(setting: &Setting, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Count>, AuditError> {
     let table = |own| setting.table(plan.schema(), "kind,y", ["a,no", "b,no"], own);
-    let own = setting.own(["b,no", "a,no"], "a,no");
+    let own = setting.rows_of_unit(["b,no", "a,no"], "a,no");
     let worlds = [table(own[0])?, table(own[1])?];
-    let half = f64::from(OTHERS / 2);
+    let half = f64::from(OTHER_RECORDS / 2);
     let exact = own.map(|(record, count)| {
         ["a,no", "b,no"].map(|kind| half + f64::from(u32::from(kind == record) * count)).to_vec()
     });
@@ -45,9 +45,14 @@ fn pair<'a>(setting: &Setting, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Cou
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
-    judge(&pair(setting, &plan)?, &claim)
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) =
+        plan_and_claim(|budget| make_plan(setting, budget), setting.budget, stated)?;
+    judge.attack(&pair(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]
@@ -60,7 +65,7 @@ mod tests {
     #[test]
     fn the_worlds_differ_by_all_that_is_charged() {
         for setting in Setting::all(1.0, 1e-5).unwrap() {
-            let plan = planned(&setting, setting.budget).unwrap();
+            let plan = make_plan(&setting, setting.budget).unwrap();
             let counted = pair(&setting, &plan).unwrap();
             let facts = plan.facts();
             let found = counted.worlds().each_ref().map(|neighbour| {

@@ -9,9 +9,10 @@
 //! is at the edge or at 0, which moves it by 1/√2 of the sensitivity.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
+use crate::attack::Finding;
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
-use crate::runs::{Neighbour, Target, Watch};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
@@ -32,7 +33,7 @@ pub struct Setting {
 }
 
 /// The number of other records, at half of the bound.
-const OTHERS: usize = 40;
+const OTHER_RECORDS: usize = 40;
 /// Row count declared under add-remove, where the true one is private: no curvature found is then above
 /// the one that noise and step size are planned for.
 const DECLARED: u64 = 200;
@@ -57,7 +58,7 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    fn planned(&self, budget: Budget) -> Result<Plan, AuditError> {
+    fn make_plan(&self, budget: Budget) -> Result<Plan, AuditError> {
         let schema =
             Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))?;
         let method = self.method.parse::<Method>()?.with("intervals", "bought")?;
@@ -67,15 +68,15 @@ impl Setting {
         };
         let rows = match self.neighbours {
             Neighbours::AddRemove => DECLARED,
-            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => OTHERS as u64 + 1,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => OTHER_RECORDS as u64 + 1,
         };
         let task = Erm { loss: Loss::SQUARED, method };
-        Ok(plan(&Request::new(schema, rows, self.neighbours, task).within(budget))?)
+        Ok(plan(&Request::new(schema, rows, self.neighbours, task).with_budget(budget))?)
     }
 
     /// The two neighbouring tables.
     fn worlds(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
-        let others = format!("a,y\n{}", "0.5,0\n".repeat(OTHERS));
+        let others = format!("a,y\n{}", "0.5,0\n".repeat(OTHER_RECORDS));
         let own = match self.neighbours {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => ["0,0\n", "1,0\n"],
             Neighbours::AddRemove => ["", "1,0\n"],
@@ -121,24 +122,16 @@ impl Target for Lengths {
     }
 }
 
-/// Audits the curvature that a learner releases.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits it against the claim that its event would have with another budget.
-pub fn audit_against(
+/// Against the claim that the curvature's own event would have.
+fn attack_setting(
     setting: &Setting,
     stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
+    judge: &TargetAttack<'_>,
 ) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = own_claim(&setting.planned(stated)?)?;
+    let plan = setting.make_plan(setting.budget)?;
+    let claim = own_claim(&setting.make_plan(stated)?)?;
     let worlds = setting.worlds(plan.schema())?;
-    attack::audit(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim, options, watch)
+    judge.attack(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

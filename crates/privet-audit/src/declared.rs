@@ -9,14 +9,16 @@
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding, RUNS};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
-use crate::planned::claimed;
-use crate::runs::{self, Neighbour, Target, Watch};
+use crate::planned_target::claim_of_plan;
+use crate::runs::{self, AttackWatch, Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
 use privet_learn::{
-    Artefact, Budgeted, LearnError, Offered, Plan, Registered, Visit, each_offered, plan,
+    Artefact, BudgetOptions, FamilyVisitor, LearnError, OfferedFamily, Plan, RegisteredMethod,
+    each_offered, plan,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -69,10 +71,10 @@ fn table(pair: Pair, schema: &Schema, neighbours: Neighbours) -> Result<[Dataset
 }
 
 /// Names of the families that are offered, with the methods of each.
-pub fn offered() -> Vec<(&'static str, Vec<&'static str>)> {
+pub fn offered_families() -> Vec<(&'static str, Vec<&'static str>)> {
     struct All(Vec<(&'static str, Vec<&'static str>)>);
-    impl Visit for All {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for All {
+        fn family<F: OfferedFamily>(&mut self) {
             self.0.push((F::VERB, F::Learner::ALL.iter().map(|info| info.name).collect()));
         }
     }
@@ -85,7 +87,7 @@ impl Setting {
     /// Every family that is offered by each of its methods, under both relations, with δ = 0 and δ > 0.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
-        for (verb, methods) in offered() {
+        for (verb, methods) in offered_families() {
             let named: Vec<_> = match methods.is_empty() {
                 true => vec![None],
                 false => methods.into_iter().map(Some).collect(),
@@ -105,9 +107,9 @@ impl Setting {
     /// Those of them that a plan covers.
     pub fn covered(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         struct Planned<'a>(&'a Setting, bool);
-        impl Visit for Planned<'_> {
-            fn family<F: Offered>(&mut self) {
-                let planned = |target| self.0.planned::<F>(self.0.budget, target, 4).is_ok();
+        impl FamilyVisitor for Planned<'_> {
+            fn family<F: OfferedFamily>(&mut self) {
+                let planned = |target| self.0.make_plan::<F>(self.0.budget, target, 4).is_ok();
                 self.1 |= F::VERB == self.0.verb && TARGETS.into_iter().any(planned);
             }
         }
@@ -124,7 +126,7 @@ impl Setting {
         self.method.map_or(self.verb.into(), |method| format!("{} {method}", self.verb))
     }
 
-    fn planned<F: Offered>(
+    fn make_plan<F: OfferedFamily>(
         &self,
         budget: Budget,
         target: &str,
@@ -135,29 +137,29 @@ impl Setting {
         );
         let schema =
             Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))?;
-        let words = F::WORDS.iter().filter(|word| word.is_needed());
+        let words = F::REQUEST_FIELDS.iter().filter(|word| word.is_needed());
         let words = words.filter_map(|word| Some((word.name.into(), word.example()?))).collect();
-        let asked = Budgeted {
+        let asked = BudgetOptions {
             epsilon: budget.epsilon(),
             delta: Some(budget.delta()),
             neighbours: self.neighbours,
         };
-        let method = self.method.and_then(F::Learner::named);
+        let method = self.method.and_then(F::Learner::by_name);
         Ok(plan(&F::of_words(words, method, &asked, (&schema, rows as u64))?)?)
     }
 }
 
 /// A plan on two neighbouring tables. Releases of several lengths are filled up with a number that none has.
-struct Either<'a, F: Offered> {
+struct Either<'a, F: OfferedFamily> {
     plan: &'a Plan<F>,
     worlds: [Dataset; 2],
     stop: AtomicBool,
 }
 
 /// Numbers of a release that are looked at.
-const MOST: usize = 64;
+const COMPARED_NUMBERS: usize = 64;
 
-impl<F: Offered> Target for Either<'_, F> {
+impl<F: OfferedFamily> Target for Either<'_, F> {
     fn release(
         &self,
         neighbour: Neighbour,
@@ -169,41 +171,33 @@ impl<F: Offered> Target for Either<'_, F> {
         if numbers.len() < 2 {
             numbers.resize(2, -1.0);
         }
-        numbers.truncate(MOST);
+        numbers.truncate(COMPARED_NUMBERS);
         Ok(numbers)
     }
 }
 
-/// Audits a setting against its own certificate; an error if no plan covers it.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits a setting against the certificate of another budget.
-pub fn audit_against(
+/// An error if no plan covers the setting.
+fn attack_setting(
     setting: &Setting,
     stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
+    judge: &TargetAttack<'_>,
 ) -> Result<Finding, AuditError> {
-    struct Found<'a> {
+    struct FamilyAudit<'a> {
         setting: &'a Setting,
-        with: (Budget, &'a AttackOptions, &'a dyn Watch),
+        with: (Budget, &'a TargetAttack<'a>),
         finding: Option<Result<Finding, AuditError>>,
     }
-    impl Visit for Found<'_> {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for FamilyAudit<'_> {
+        fn family<F: OfferedFamily>(&mut self) {
             if F::VERB == self.setting.verb {
-                let (stated, options, watch) = self.with;
-                self.finding = Some(of_family::<F>(self.setting, stated, options, watch));
+                let (stated, TargetAttack { options, watch }) = self.with;
+                self.finding = Some(of_family::<F>(self.setting, stated, options, *watch));
             }
         }
     }
-    let mut found = Found { setting, with: (stated, options, watch), finding: None };
+    let mut found = FamilyAudit { setting, with: (stated, judge), finding: None };
     each_offered(&mut found);
     let unknown =
         || AuditError::NoTable { method: setting.verb, reason: "it is not offered".into() };
@@ -211,21 +205,21 @@ pub fn audit_against(
 }
 
 /// The same of a family that need not be listed.
-pub fn of_family<F: Offered>(
+pub fn of_family<F: OfferedFamily>(
     setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Finding, AuditError> {
     RUNS.check(options.runs as f64)?;
     let mut tried: Vec<(Plan<F>, Claim, Pair)> = Vec::new();
     let mut reason = String::new();
     for target in TARGETS {
         for pair in PAIRS {
-            let planned = |budget| setting.planned::<F>(budget, target, pair.0.len() + 1);
+            let planned = |budget| setting.make_plan::<F>(budget, target, pair.0.len() + 1);
             match (planned(setting.budget), planned(stated)) {
                 (Ok(plan), Ok(other)) => {
-                    let claim = claimed(&other)?;
+                    let claim = claim_of_plan(&other)?;
                     let claim = claim.ok_or(AuditError::NothingClaimed { method: F::NAME })?;
                     tried.push((plan, claim, pair));
                 }
@@ -245,7 +239,7 @@ pub fn of_family<F: Offered>(
         let worlds = table(*pair, plan.schema(), setting.neighbours)?;
         let target = Either { plan, worlds, stop: AtomicBool::new(false) };
         let releases = runs::collect(&target, pilot, runs::scramble(options.seed), &())?;
-        let promise = attack::promise(&target, &releases, claim, options.confidence);
+        let promise = attack::expected_strength(&target, &releases, claim, options.confidence);
         if worst.as_ref().is_none_or(|(most, ..)| promise > *most) {
             worst = Some((promise, target, claim));
         }

@@ -10,7 +10,7 @@ pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::sums::{SumsPair, exact_sums};
 use privet_core::Budget;
 use privet_data::Dataset;
@@ -21,7 +21,7 @@ const COLUMNS: &str = "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-
                        [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\n";
 
 /// The plan, as a caller of the learner gets it.
-fn planned(setting: &Setting, budget: Budget) -> Result<Plan<Describe>, AuditError> {
+fn make_plan(setting: &Setting, budget: Budget) -> Result<Plan<Describe>, AuditError> {
     let schema = setting.schema(COLUMNS)?;
     let task = Describe { bins: Some(2), ..Describe::default() };
     let budget = (budget.epsilon(), Some(budget.delta()));
@@ -35,7 +35,7 @@ fn pair<'a>(
 ) -> Result<SumsPair<'a, Describe>, AuditError> {
     let others = ["0.5,-0.5,no", "0,0,yes"];
     let table = |own| setting.table(plan.schema(), "a,b,y", others, own);
-    let [one, other] = setting.own(["-1,1,no", "1,-1,yes"], "1,1,yes");
+    let [one, other] = setting.rows_of_unit(["-1,1,no", "1,-1,yes"], "1,1,yes");
     let worlds = [table(one)?, table(other)?];
     let layout = plan.facts();
     let sums = |neighbour: &Dataset| exact_sums(&layout.query, &layout.labels, neighbour);
@@ -45,9 +45,14 @@ fn pair<'a>(
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
-    judge(&pair(setting, &plan)?, &claim)
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) =
+        plan_and_claim(|budget| make_plan(setting, budget), setting.budget, stated)?;
+    judge.attack(&pair(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]
@@ -59,7 +64,7 @@ mod tests {
     #[test]
     fn the_worlds_differ_by_nearly_all_that_is_charged() {
         for setting in Setting::all(1.0, 1e-5).unwrap() {
-            let plan = planned(&setting, setting.budget).unwrap();
+            let plan = make_plan(&setting, setting.budget).unwrap();
             let share = pair(&setting, &plan).unwrap().share_of(plan.facts().shift());
             let least = match setting.neighbours {
                 Neighbours::AddRemove => 1.0 - 1e-9,

@@ -9,8 +9,8 @@ pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
-use crate::sums::{OTHERS, SumsPair, exact_sums};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::sums::{OTHER_RECORDS, SumsPair, exact_sums};
 use privet_core::Budget;
 use privet_data::{Dataset, Schema};
 use privet_dp::noise::FixedSeed;
@@ -24,7 +24,7 @@ const COLUMNS: &str =
     "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
 /// The plan, as a caller of the learner gets it.
-fn planned(setting: &Setting, budget: Budget) -> Result<Plan<Evaluate>, AuditError> {
+fn make_plan(setting: &Setting, budget: Budget) -> Result<Plan<Evaluate>, AuditError> {
     let task = Evaluate {
         model: "0".repeat(64),
         says: OutputKind::Probabilities,
@@ -46,7 +46,7 @@ fn model(setting: &Setting, schema: &Schema) -> Result<Model, AuditError> {
     let method: Method = "non-private".parse().map_err(AuditError::Learn)?;
     let method = method.with("ridge", "0.001").map_err(AuditError::Learn)?;
     let task = Erm { loss: Loss::Logistic, method };
-    let request = Request::new(schema.clone(), u64::from(OTHERS), setting.neighbours, task);
+    let request = Request::new(schema.clone(), u64::from(OTHER_RECORDS), setting.neighbours, task);
     let release = plan(&request)?.run(&learnt, &mut FixedSeed::new(0), &AtomicBool::new(false))?;
     Ok(Model::from_release(release)?)
 }
@@ -62,7 +62,7 @@ fn pair<'a>(
         let data = table(setting, &schema, own)?;
         Ok(Judgements::by_model(&model, &data, form)?.table(form))
     };
-    let [one, other] = setting.own(["1,no", "1,yes"], "1,no");
+    let [one, other] = setting.rows_of_unit(["1,no", "1,yes"], "1,no");
     let worlds = [judged(one)?, judged(other)?];
     let sums = |neighbour: &Dataset| exact_sums(&form.query, &form.labels, neighbour);
     let exact = [sums(&worlds[0])?, sums(&worlds[1])?];
@@ -71,9 +71,14 @@ fn pair<'a>(
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
-    judge(&pair(setting, &plan)?, &claim)
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) =
+        plan_and_claim(|budget| make_plan(setting, budget), setting.budget, stated)?;
+    judge.attack(&pair(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]
@@ -83,7 +88,7 @@ mod tests {
     #[test]
     fn the_worlds_differ_by_nearly_all_that_is_charged() {
         for setting in Setting::all(1.0, 1e-5).unwrap() {
-            let plan = planned(&setting, setting.budget).unwrap();
+            let plan = make_plan(&setting, setting.budget).unwrap();
             let share = pair(&setting, &plan).unwrap().share_of(plan.facts().shift());
             assert!((0.9..=1.0).contains(&share), "{setting:?}: {share}");
         }

@@ -15,12 +15,12 @@
 use crate::attack::{self, AttackOptions, Finding, RUNS};
 use crate::claim::Claim;
 use crate::pairs::{self, Pair, Tables};
-use crate::planned::{Planned, claimed};
-use crate::runs::{self, Watch};
+use crate::planned_target::{PlannedTarget, claim_of_plan};
+use crate::runs::{self, AttackWatch};
 use crate::sharp::{sharp, with_unless_given};
 use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
-use privet_learn::{Calibration, Erm, Method, Plan, Request, Shown, plan};
+use privet_learn::{Calibration, Erm, Method, Plan, PlanNumbers, Request, plan};
 use privet_optim::loss::Loss;
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ pub struct Report {
     /// Neighbour relation.
     pub neighbours: Neighbours,
     /// Settings of its plan.
-    pub settings: Shown,
+    pub settings: PlanNumbers,
     /// The pair of tables with the strongest attack.
     pub pair: Pair,
     /// Result on this pair.
@@ -78,7 +78,7 @@ pub struct Report {
 }
 
 /// A learner's plan on two neighbouring tables.
-pub type Learner<'a> = Planned<'a, Erm>;
+pub type Learner<'a> = PlannedTarget<'a, Erm>;
 
 impl<'a> Learner<'a> {
     /// Builds the target of a plan for a schema of [`pairs::schema`] with this many columns.
@@ -87,12 +87,12 @@ impl<'a> Learner<'a> {
         let Tables { worlds, axis } =
             pairs::build(pair, &request.schema, columns, request.rows, request.neighbours)?;
         let direction = (0..columns).map(|column| f64::from(u8::from(column == axis))).collect();
-        Ok(Self::on(plan, worlds, direction))
+        Ok(Self::on_tables(plan, worlds, direction))
     }
 }
 
 /// Returns the first plan that the method accepts.
-pub fn planned(setting: &Setting, columns: usize) -> Result<Plan, AuditError> {
+pub fn first_plan(setting: &Setting, columns: usize) -> Result<Plan, AuditError> {
     let method = setting.method.name();
     if !setting.method.is_private() {
         return Err(AuditError::NothingClaimed { method });
@@ -133,7 +133,7 @@ pub fn planned(setting: &Setting, columns: usize) -> Result<Plan, AuditError> {
 pub fn audit(
     setting: &Setting,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Report, AuditError> {
     audit_against(setting, setting.budget, options, watch)
 }
@@ -144,7 +144,7 @@ pub fn audit_against(
     setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Report, AuditError> {
     RUNS.check(options.runs as f64)?;
     let method = setting.method.name();
@@ -152,18 +152,19 @@ pub fn audit_against(
     let fewer = with_unless_given(&setting.method, &few);
     // Some variants of a method have no steps.
     let quick = fewer.map(|method| Setting { method, ..setting.clone() });
-    let quick = quick.filter(|quick| planned(quick, COLUMNS).is_ok()).unwrap_or(setting.clone());
+    let quick = quick.filter(|quick| first_plan(quick, COLUMNS).is_ok()).unwrap_or(setting.clone());
     let mut tried: Vec<(Plan, usize, &[Pair])> =
-        vec![(planned(&quick, COLUMNS)?, COLUMNS, &Pair::GENERAL)];
+        vec![(first_plan(&quick, COLUMNS)?, COLUMNS, &Pair::GENERAL)];
     let straight = [("ridge", STRAIGHT_RIDGE.into())];
     if let Some(method) = with_unless_given(&quick.method, &straight) {
-        let plan = planned(&Setting { method, ..quick }, COLUMNS);
+        let plan = first_plan(&Setting { method, ..quick }, COLUMNS);
         tried.extend(plan.ok().map(|plan| (plan, COLUMNS, &Pair::GENERAL[..])));
     }
     if let Some(sharp) = sharp(method, setting.rows) {
         let method = with_unless_given(&setting.method, &sharp.settings);
-        let plan = method
-            .and_then(|method| planned(&Setting { method, ..setting.clone() }, sharp.columns).ok());
+        let plan = method.and_then(|method| {
+            first_plan(&Setting { method, ..setting.clone() }, sharp.columns).ok()
+        });
         tried.extend(plan.map(|plan| (plan, sharp.columns, sharp.pairs)));
     }
     let pilot = (options.runs / 5).clamp(40, PILOT);
@@ -175,15 +176,15 @@ pub fn audit_against(
             certificate(plan)?
         } else {
             let method = request.task.method.clone();
-            certificate(&planned(
+            certificate(&first_plan(
                 &Setting { method, budget: stated, ..setting.clone() },
                 *columns,
             )?)?
         };
         for pair in *pairs {
             let target = Learner::new(plan, *columns, *pair)?;
-            let releases = runs::collect(&target, pilot, seed, &Quiet(watch))?;
-            let promise = attack::promise(&target, &releases, &claim, options.confidence);
+            let releases = runs::collect(&target, pilot, seed, &StopOnly(watch))?;
+            let promise = attack::expected_strength(&target, &releases, &claim, options.confidence);
             if worst.as_ref().is_none_or(|(most, ..)| promise > *most) {
                 worst = Some((promise, target, *pair, claim.clone()));
             }
@@ -209,7 +210,7 @@ pub fn audit_against(
 /// The claim of a plan.
 pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
     let method = plan.request().task.method.name();
-    claimed(plan)?.ok_or(AuditError::NothingClaimed { method })
+    claim_of_plan(plan)?.ok_or(AuditError::NothingClaimed { method })
 }
 
 /// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]). The default
@@ -218,21 +219,21 @@ pub fn low_bits(
     setting: &Setting,
     pair: Pair,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Finding, AuditError> {
     let straight = [("ridge", EVEN_RIDGE.into()), ("steps", FEW_STEPS.into())];
     let changed = with_unless_given(&setting.method, &straight[..1])
         .or_else(|| with_unless_given(&setting.method, &straight[1..]))
         .unwrap_or(setting.method.clone());
-    let plan = planned(&Setting { method: changed, ..setting.clone() }, COLUMNS)?;
+    let plan = first_plan(&Setting { method: changed, ..setting.clone() }, COLUMNS)?;
     let claim = certificate(&plan)?;
     bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }
 
 /// Passes a stop through, but no progress: the pilot is short.
-struct Quiet<'a>(&'a dyn Watch);
+struct StopOnly<'a>(&'a dyn AttackWatch);
 
-impl Watch for Quiet<'_> {
+impl AttackWatch for StopOnly<'_> {
     fn proceed(&self, _done: u64, total: u64) -> bool {
         self.0.proceed(0, total)
     }

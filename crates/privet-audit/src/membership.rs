@@ -28,10 +28,10 @@ use serde::Serialize;
 pub const FALSE_POSITIVES: f64 = 0.001;
 
 /// The number of non-members of which 0.1 % is one.
-const FEWEST: usize = 1_000;
+const FEWEST_NON_MEMBERS: usize = 1_000;
 
 /// Maximum entries of the table of stand-ins: beyond it, a random sample of rows is taken.
-const LARGEST: usize = 1 << 26;
+const MOST_STANDIN_ENTRIES: usize = 1 << 26;
 
 /// Result of membership inference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,7 +65,7 @@ pub fn audit(
     let (others, from) = match others {
         Some(others) => (others, "holdout"),
         None => {
-            stand_ins = shuffled(members, seed);
+            stand_ins = shuffle_columns(members, seed);
             (&stand_ins, "stand-ins")
         }
     };
@@ -80,7 +80,7 @@ pub fn audit(
         auc: area(&inside, &outside),
         tpr_at_fpr_0_001: found_at(&inside, &outside, FALSE_POSITIVES),
         tpr_by_chance: by_chance(outside.len()),
-        too_few_non_members: outside.len() < FEWEST,
+        too_few_non_members: outside.len() < FEWEST_NON_MEMBERS,
         members: inside.len() as u64,
         non_members: outside.len() as u64,
         non_members_from: from,
@@ -141,13 +141,13 @@ fn found_at(inside: &[f64], outside: &[f64], false_positives: f64) -> f64 {
 }
 
 /// Shuffles every column independently within each class; for a numeric target, over all rows.
-fn shuffled(members: &Dataset, seed: u64) -> Dataset {
+fn shuffle_columns(members: &Dataset, seed: u64) -> Dataset {
     let mut source = FixedSeed::new(crate::runs::scramble(seed));
     let columns = members.features.columns();
     let mut sample: Vec<usize> = (0..members.rows()).collect();
-    if sample.len() > LARGEST / columns.max(1) {
+    if sample.len() > MOST_STANDIN_ENTRIES / columns.max(1) {
         shuffle(&mut sample, &mut source);
-        sample.truncate((LARGEST / columns.max(1)).max(1));
+        sample.truncate((MOST_STANDIN_ENTRIES / columns.max(1)).max(1));
     }
     let members = &members.select(&sample);
     let rows = sample.len();

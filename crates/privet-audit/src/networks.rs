@@ -18,11 +18,11 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::claim::CONFIDENCE;
 use crate::one_run::{CANARIES, OneRun, epsilon_lower};
 use crate::pairs::{self, Row};
-use crate::planned::Planned;
+use crate::planned_target::PlannedTarget;
 use crate::runs::{Neighbour, Target, scramble};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{FixedSeed, Source};
@@ -32,7 +32,7 @@ use privet_nn::{Description, Input, Layer, Loss};
 use std::sync::atomic::AtomicBool;
 
 /// The number of records besides the planted one.
-const OTHERS: u64 = 7;
+const OTHER_RECORDS: u64 = 7;
 /// Expected size of a sample: all but one record, so that the planted one is rarely missing.
 const SAMPLE: &str = "7";
 /// All records.
@@ -70,11 +70,11 @@ impl Setting {
                 if info.name == "dp-ftrl" && neighbours == Neighbours::AddRemove {
                     continue;
                 }
-                all.push(Self { method: short(info.name)?, budget, neighbours });
+                all.push(Self { method: method_of_few_steps(info.name)?, budget, neighbours });
             }
         }
         let (method, neighbours) =
-            (short("dp-sgd")?.with("sums", "float")?, Neighbours::ReplaceOne);
+            (method_of_few_steps("dp-sgd")?.with("sums", "float")?, Neighbours::ReplaceOne);
         all.push(Self { method, budget, neighbours });
         Ok(all)
     }
@@ -109,7 +109,7 @@ impl Setting {
     pub fn with_more_noise(&self, times: f64) -> Result<Budget, AuditError> {
         let noise = |epsilon: f64| -> Result<f64, AuditError> {
             let budget = Budget::new(epsilon, self.budget.delta())?;
-            let plan = self.planned(budget, 1, OTHERS + 1)?;
+            let plan = self.make_plan(budget, 1, OTHER_RECORDS + 1)?;
             plan.request()
                 .noise
                 .first()
@@ -126,7 +126,7 @@ impl Setting {
         Ok(Budget::new(above, self.budget.delta())?)
     }
 
-    fn planned(
+    fn make_plan(
         &self,
         budget: Budget,
         columns: usize,
@@ -141,12 +141,12 @@ impl Setting {
         let task = Network { scale, ..Network::new(net, self.method.clone()) };
         let request =
             Request::new(pairs::schema(columns, "l2", true)?, rows, self.neighbours, task);
-        Ok(plan(&request.within(budget))?)
+        Ok(plan(&request.with_budget(budget))?)
     }
 }
 
 /// A method of few steps, nearly all records in each.
-fn short(name: &str) -> Result<Method, AuditError> {
+fn method_of_few_steps(name: &str) -> Result<Method, AuditError> {
     let method: Method = name.parse()?;
     let adam = matches!(name, "dp-adam" | "dp-lsadam");
     let single = adam || matches!(name, "dp-agd" | "rrpsgd");
@@ -171,14 +171,18 @@ fn short(name: &str) -> Result<Method, AuditError> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let plan = |budget| setting.planned(budget, 1, OTHERS + 1);
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let plan = |budget| setting.make_plan(budget, 1, OTHER_RECORDS + 1);
     let (planned, claim) = plan_and_claim(plan, setting.budget, stated)?;
     let schema = &planned.request().schema;
     let with = |last: Option<bool>| {
         let other = |row: u64| Row { axis: 0, value: -1.0, positive: row % 2 == 1 };
         let planted = last.map(|positive| Row { axis: 0, value: 1.0, positive });
-        let rows: Vec<Row> = (0..OTHERS).map(other).chain(planted).collect();
+        let rows: Vec<Row> = (0..OTHER_RECORDS).map(other).chain(planted).collect();
         pairs::table(schema, 1, &rows)
     };
     let first = match setting.neighbours {
@@ -192,15 +196,15 @@ fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding
     let undone = Inverted {
         start,
         method: &setting.method,
-        planned: Planned::on(&planned, worlds, direction),
+        planned: PlannedTarget::on_tables(&planned, worlds, direction),
     };
-    judge(&undone, &claim)
+    judge.attack(&undone, &claim)
 }
 
 /// A training whose released weights are mapped back to the noisy sums that they were made of, as far as
 /// possible.
 struct Inverted<'a> {
-    planned: Planned<'a, Network>,
+    planned: PlannedTarget<'a, Network>,
     method: &'a Method,
     /// Initial weights.
     start: Vec<f64>,
@@ -256,7 +260,7 @@ pub fn one_run_against(
     CANARIES.check(canaries as f64)?;
     CONFIDENCE.check(confidence)?;
     let width = canaries as usize;
-    let planned = setting.in_samples_of(canaries)?.planned(setting.budget, width, canaries)?;
+    let planned = setting.in_samples_of(canaries)?.make_plan(setting.budget, width, canaries)?;
     planned.guarantee().ok_or(AuditError::NothingClaimed { method: "network" })?;
     let mut source = FixedSeed::new(scramble(seed));
     let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();

@@ -89,7 +89,7 @@ pub fn audit(
     let width = canaries as usize;
     let setting = Setting { rows: canaries, ..setting.clone() };
     let method = setting.method.name();
-    let plan = learner::planned(&setting, width)?;
+    let plan = learner::first_plan(&setting, width)?;
     let Some(guarantee) = plan.guarantee() else {
         return Err(AuditError::NothingClaimed { method });
     };

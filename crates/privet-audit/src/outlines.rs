@@ -8,9 +8,9 @@
 //! taken as given here (`privet_data`, `one_unit_moves_as_many_counts_as_it_may_hold`).
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::claimed;
-use crate::runs::{Neighbour, Target, Watch};
+use crate::attack::Finding;
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
 use privet_data::schema::{FileFacts, UnitDraft};
@@ -34,7 +34,7 @@ pub struct Setting {
 }
 
 /// The number of others that hold each text.
-const OTHERS: u64 = 60;
+const OTHER_HOLDERS: u64 = 60;
 const COLUMNS: [&str; 2] = ["a", "b"];
 
 impl Setting {
@@ -54,7 +54,7 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    fn planned(&self, budget: Budget) -> Result<Plan<Outline>, AuditError> {
+    fn make_plan(&self, budget: Budget) -> Result<Plan<Outline>, AuditError> {
         let task = Outline::of(COLUMNS.map(String::from).to_vec(), Vec::new());
         let request = task.request(
             &FileFacts::by_name("t.csv".as_ref()),
@@ -71,7 +71,7 @@ impl Setting {
     }
 
     /// The number of keys of a column that a unit counts for.
-    fn most(&self) -> u32 {
+    fn keys_of_unit(&self) -> u32 {
         self.max_records.unwrap_or(1).min(MOST_KEYS)
     }
 
@@ -79,16 +79,16 @@ impl Setting {
     fn rows(&self, neighbour: Neighbour) -> u64 {
         let own = match (self.neighbours, neighbour) {
             (Neighbours::AddRemove, Neighbour::First) => 0,
-            _ => u64::from(self.most()),
+            _ => u64::from(self.keys_of_unit()),
         };
-        2 * OTHERS * u64::from(self.most()) + own
+        2 * OTHER_HOLDERS * u64::from(self.keys_of_unit()) + own
     }
 
     /// Keys of a column on one side: years or texts that others hold as well, or texts of the unit
     /// alone.
     fn keys_of(&self, side: usize) -> impl Iterator<Item = CellKey> {
         let alone = self.alone;
-        (0..self.most()).map(move |at| match (alone, side) {
+        (0..self.keys_of_unit()).map(move |at| match (alone, side) {
             (true, _) => CellKey::Text(format!("nobody else's {side} {at}")),
             (false, 0) => CellKey::Year(1900 + at as i32),
             (false, _) => CellKey::Text(format!("text {at}")),
@@ -104,10 +104,10 @@ impl Setting {
     }
 
     /// The number of units that hold each key.
-    fn held(&self, neighbour: Neighbour) -> HeldKeys {
+    fn units_by_key(&self, neighbour: Neighbour) -> HeldKeys {
         let mut counts = BTreeMap::new();
         if !self.alone {
-            counts.extend(self.keys().into_iter().map(|key| (key, OTHERS)));
+            counts.extend(self.keys().into_iter().map(|key| (key, OTHER_HOLDERS)));
         }
         let own = match (self.neighbours, neighbour) {
             (Neighbours::AddRemove, Neighbour::First) => None,
@@ -134,13 +134,14 @@ struct Outlines {
 
 impl Outlines {
     fn of(setting: &Setting, plan: &Plan<Outline>) -> Result<Self, AuditError> {
-        let held = [Neighbour::First, Neighbour::Second].map(|neighbour| setting.held(neighbour));
+        let held =
+            [Neighbour::First, Neighbour::Second].map(|neighbour| setting.units_by_key(neighbour));
         let keys = setting.keys();
         let noise = |name| plan.settings().get(name).unwrap_or(1.0);
         // Along the direction that best distinguishes the two: each number's shift divided by its
         // variance.
         let weight = (noise("count_noise") / noise("total_noise")).powi(2);
-        let [counts, totals] = moved(&held, &keys);
+        let [counts, totals] = count_differences(&held, &keys);
         let direction =
             counts.into_iter().chain(totals.into_iter().map(|by| by * weight)).collect();
         let [first, second] = held;
@@ -150,7 +151,7 @@ impl Outlines {
 }
 
 /// Differences of the counts of keys, and of the totals of kinds.
-fn moved(held: &[HeldKeys; 2], keys: &[(u32, CellKey)]) -> [Vec<f64>; 2] {
+fn count_differences(held: &[HeldKeys; 2], keys: &[(u32, CellKey)]) -> [Vec<f64>; 2] {
     let count = |held: &HeldKeys, key| held.counts.get(key).copied().unwrap_or(0) as f64;
     let counts = keys.iter().map(|key| count(&held[1], key) - count(&held[0], key));
     let totals = held.each_ref().map(|held| totals(held, COLUMNS.len() as u32));
@@ -179,26 +180,15 @@ impl Target for Outlines {
     }
 }
 
-/// Audits an outline.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits it against the certificate of another budget.
-pub fn audit_against(
+fn attack_setting(
     setting: &Setting,
     stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
+    judge: &TargetAttack<'_>,
 ) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = claimed(&setting.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "outline" })?;
-    attack::audit(&Outlines::of(setting, &plan)?, &claim, options, watch)
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
+    judge.attack(&Outlines::of(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]
@@ -211,11 +201,11 @@ mod tests {
     fn the_worlds_differ_by_all_that_is_charged() {
         for setting in Setting::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
         {
-            let held =
-                [Neighbour::First, Neighbour::Second].map(|neighbour| setting.held(neighbour));
-            let [counts, totals] = moved(&held, &setting.keys());
+            let held = [Neighbour::First, Neighbour::Second]
+                .map(|neighbour| setting.units_by_key(neighbour));
+            let [counts, totals] = count_differences(&held, &setting.keys());
             let squares = |all: &[f64]| all.iter().map(|x| x * x).sum::<f64>();
-            let (sides, most) = (setting.neighbours.sides(), f64::from(setting.most()));
+            let (sides, most) = (setting.neighbours.sides(), f64::from(setting.keys_of_unit()));
             let columns = COLUMNS.len() as f64;
             assert_eq!(squares(&counts), sides * columns * most, "{setting:?}");
             assert_eq!(squares(&totals), sides * columns * most * most, "{setting:?}");

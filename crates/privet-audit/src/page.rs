@@ -1,7 +1,6 @@
 //! The page of the long audit: `docs/audit.md`.
 
 mod answers;
-mod bought;
 mod counts;
 mod declared;
 mod descriptions;
@@ -9,6 +8,7 @@ mod evaluations;
 mod networks;
 mod parties;
 mod phases;
+mod private_bounds;
 mod progress;
 mod ratings;
 mod selections;
@@ -16,13 +16,13 @@ mod settings;
 mod streams;
 mod votes;
 
-use self::progress::{LEARNER, OTHER, Progress, SINGLE};
+use self::progress::{LEARNER_WEIGHT, OTHER_WEIGHT, Progress, SINGLE_RUN_WEIGHT};
 use crate::attack::{self, AttackOptions};
 use crate::bits::{self, FloatingPoint, Scalar};
 use crate::cases::cases;
 use crate::learner::{self, Setting};
 use crate::pairs::Pair;
-use crate::peers::short;
+use crate::peers::number_in_claim;
 use crate::printed::{self, Verdict};
 use crate::{AuditError, accounting, one_run, samplers};
 use privet_core::{Budget, Neighbours};
@@ -78,27 +78,27 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
          was not refuted by these attacks; the proofs are elsewhere.\n"
     );
     let progress = Progress::new(tell)?;
-    learners(&mut page, &options, &progress)?;
-    doubled(&mut page, &options, &progress)?;
-    counts::counts(&mut page, &options, &progress)?;
-    answers::answered(&mut page, &options, &progress)?;
-    descriptions::descriptions(&mut page, &options, &progress)?;
-    evaluations::evaluations(&mut page, &options, &progress)?;
-    bought::bought(&mut page, &options, &progress)?;
-    declared::offered(&mut page, &options, &progress)?;
-    selections::selections(&mut page, &options, &progress)?;
-    votes::voted(&mut page, &options, &progress)?;
-    ratings::completed(&mut page, &options, &progress)?;
-    streams::streams(&mut page, &options, &progress)?;
-    networks::trained(&mut page, &options, &progress)?;
-    parties::shared(&mut page, &options, &progress)?;
-    single_runs(&mut page, seed, &progress)?;
-    mechanisms(&mut page, &options, &progress)?;
-    errata(&mut page)?;
-    sampler_table(&mut page, seed, &progress)?;
-    low_bits(&mut page, &options, &progress)?;
-    phases::phases(&mut page, &options, &progress)?;
-    accounting_table(&mut page, seed, &progress)?;
+    write_learners_table(&mut page, &options, &progress)?;
+    write_doubled_epsilon_table(&mut page, &options, &progress)?;
+    counts::write_counts_table(&mut page, &options, &progress)?;
+    answers::write_answers_table(&mut page, &options, &progress)?;
+    descriptions::write_descriptions_table(&mut page, &options, &progress)?;
+    evaluations::write_evaluations_table(&mut page, &options, &progress)?;
+    private_bounds::write_private_bounds_tables(&mut page, &options, &progress)?;
+    declared::write_declared_table(&mut page, &options, &progress)?;
+    selections::write_selections_table(&mut page, &options, &progress)?;
+    votes::write_votes_table(&mut page, &options, &progress)?;
+    ratings::write_ratings_table(&mut page, &options, &progress)?;
+    streams::write_streams_table(&mut page, &options, &progress)?;
+    networks::write_networks_table(&mut page, &options, &progress)?;
+    parties::write_parties_table(&mut page, &options, &progress)?;
+    write_single_runs_table(&mut page, seed, &progress)?;
+    write_mechanisms_table(&mut page, &options, &progress)?;
+    write_errata_tables(&mut page)?;
+    write_samplers_table(&mut page, seed, &progress)?;
+    write_low_bits_table(&mut page, &options, &progress)?;
+    phases::write_phases_section(&mut page, &options, &progress)?;
+    write_accounting_section(&mut page, seed, &progress)?;
     let _ = writeln!(
         page.text,
         "\n## How this page came about\n\nMade by `make audit`; do not edit. {head} {runs} runs a world, confidence 0.999, \
@@ -111,7 +111,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
 /// The budgets of every method's audits, under both relations.
 const BUDGETS: [(f64, f64); 3] = [(1.0, 1e-5), (4.0, 1e-5), (1.0, 0.0)];
 
-fn learners(
+fn write_learners_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,
@@ -130,8 +130,8 @@ fn learners(
             for (epsilon, delta) in BUDGETS {
                 let budget = Budget::new(epsilon, delta)?;
                 let setting = Setting::new(method.clone(), budget, neighbours);
-                let claimed = format!("({}, {})", short(epsilon), short(delta));
-                progress.step(LEARNER, &format!("{} {neighbours} {claimed}", info.name));
+                let claimed = format!("({}, {})", number_in_claim(epsilon), number_in_claim(delta));
+                progress.step(LEARNER_WEIGHT, &format!("{} {neighbours} {claimed}", info.name));
                 let row = match learner::audit(&setting, options, &()) {
                     Ok(report) => {
                         let finding = &report.finding;
@@ -145,7 +145,7 @@ fn learners(
                             report.pair,
                             finding.epsilon_lower,
                             by_mu(finding),
-                            answer(finding.refuted)
+                            yes_or_no(finding.refuted)
                         )
                     }
                     // The method refuses this combination before any data: nothing to audit.
@@ -176,12 +176,12 @@ fn by_mu(found: &attack::Finding) -> String {
     found.epsilon_lower_gaussian.map_or("–".into(), |epsilon| format!("{epsilon:.3}"))
 }
 
-fn answer(refuted: bool) -> &'static str {
+fn yes_or_no(refuted: bool) -> &'static str {
     if refuted { "**yes**" } else { "no" }
 }
 
 /// Audits learners at twice the ε they state: the table above would show such a mistake.
-fn doubled(
+fn write_doubled_epsilon_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,
@@ -199,7 +199,7 @@ fn doubled(
             continue;
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-            progress.step(LEARNER, &format!("{} {neighbours} at twice its ε", info.name));
+            progress.step(LEARNER_WEIGHT, &format!("{} {neighbours} at twice its ε", info.name));
             let setting = Setting::new(method.clone(), asked, neighbours);
             let row = match learner::audit_against(&setting, stated, options, &()) {
                 Ok(report) => {
@@ -210,7 +210,7 @@ fn doubled(
                         report.pair,
                         report.finding.epsilon_lower,
                         by_mu(&report.finding),
-                        answer(report.finding.refuted)
+                        yes_or_no(report.finding.refuted)
                     )
                 }
                 Err(AuditError::NoTable { .. }) => "– | – | – | not offered".into(),
@@ -223,7 +223,11 @@ fn doubled(
     Ok(())
 }
 
-fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
+fn write_single_runs_table(
+    page: &mut Page,
+    seed: u64,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
     page.text.push_str(
         "## One run each\n\nSteinke, Nasr & Jagielski 2023; 400 canaries.\n\n\
          | method | neighbours | claimed (ε, δ) | right of guessed | ε at least | refuted |\n\
@@ -235,7 +239,7 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
             continue;
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-            progress.step(SINGLE, &format!("one run of {}, {neighbours}", info.name));
+            progress.step(SINGLE_RUN_WEIGHT, &format!("one run of {}, {neighbours}", info.name));
             let setting = Setting::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
             let row = match one_run::audit(&setting, 400, 0.999, seed) {
                 Ok(found) => {
@@ -245,7 +249,7 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
                         found.right,
                         found.guesses,
                         found.epsilon_lower,
-                        answer(found.refuted)
+                        yes_or_no(found.refuted)
                     )
                 }
                 Err(AuditError::NoTable { .. }) => "– | – | not offered".into(),
@@ -258,7 +262,7 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
     Ok(())
 }
 
-fn mechanisms(
+fn write_mechanisms_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,
@@ -270,7 +274,7 @@ fn mechanisms(
          |---|---|---|---|---|---|---|\n",
     );
     for case in cases()? {
-        progress.step(OTHER, case.what);
+        progress.step(OTHER_WEIGHT, case.what);
         let options = AttackOptions { runs: options.runs.max(case.least_runs), ..*options };
         let finding = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
         page.expect(finding.refuted == case.is_false, || {
@@ -280,20 +284,20 @@ fn mechanisms(
             page.text,
             "| {} | ({}, {}) | {} | {} | {:.3} | {} | {} |",
             case.what,
-            short(finding.epsilon_claimed),
-            short(finding.delta),
+            number_in_claim(finding.epsilon_claimed),
+            number_in_claim(finding.delta),
             if case.is_false { "false" } else { "true" },
             finding.runs,
             finding.epsilon_lower,
             by_mu(&finding),
-            answer(finding.refuted)
+            yes_or_no(finding.refuted)
         );
     }
     page.text.push('\n');
     Ok(())
 }
 
-fn errata(page: &mut Page) -> Result<(), AuditError> {
+fn write_errata_tables(page: &mut Page) -> Result<(), AuditError> {
     for (verdict, title) in [
         (Verdict::ClaimFalse, "## Printed claims that are false, by direct computation"),
         (Verdict::LemmaFalse, "## Printed lemmas that are false, where the claim survives"),
@@ -311,10 +315,10 @@ fn errata(page: &mut Page) -> Result<(), AuditError> {
                 "| {} | {} | ({}, {}) | {} |",
                 erratum.id,
                 erratum.what,
-                short(erratum.epsilon),
-                short(erratum.delta),
+                number_in_claim(erratum.epsilon),
+                number_in_claim(erratum.delta),
                 if erratum.recomputed.is_finite() {
-                    short(erratum.recomputed)
+                    number_in_claim(erratum.recomputed)
                 } else {
                     "∞".into()
                 }
@@ -325,8 +329,12 @@ fn errata(page: &mut Page) -> Result<(), AuditError> {
     Ok(())
 }
 
-fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
-    progress.step(OTHER, "samplers");
+fn write_samplers_table(
+    page: &mut Page,
+    seed: u64,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
+    progress.step(OTHER_WEIGHT, "samplers");
     page.text.push_str(
         "## Samplers\n\n| law | scale | largest gap | allowed | fits |\n|---|---|---|---|---|\n",
     );
@@ -381,7 +389,7 @@ const SCALARS: [(Scalar, [f64; 2], &str); 7] = [
 /// Learners whose last bits are tested: those that release a solver's result with noise on it.
 const LOW_BITS: [&str; 5] = ["objective", "linear", "linear-rotated", "amp", "output"];
 
-fn low_bits(
+fn write_low_bits_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,
@@ -392,7 +400,7 @@ fn low_bits(
          | mechanism | neighbours | ε at least | refuted |\n|---|---|---|---|\n",
     );
     for (kind, values, what) in SCALARS {
-        progress.step(OTHER, what);
+        progress.step(OTHER_WEIGHT, what);
         let target = FloatingPoint { kind, epsilon: 0.5, values };
         let found = bits::audit(&target, &target.claim()?, options, &())?;
         let expected = found.refuted == (kind == Scalar::PlainLaplace);
@@ -403,7 +411,7 @@ fn low_bits(
             values[0],
             values[1],
             found.epsilon_lower,
-            answer(found.refuted)
+            yes_or_no(found.refuted)
         );
     }
     page.text.push_str(
@@ -413,14 +421,14 @@ fn low_bits(
     for name in LOW_BITS {
         let setting = Setting::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
         for pair in [Pair::Canary, Pair::AllEqual] {
-            progress.step(OTHER, &format!("low bits of {name}"));
+            progress.step(OTHER_WEIGHT, &format!("low bits of {name}"));
             let found = learner::low_bits(&setting, pair, options, &())?;
             page.expect(!found.refuted, || format!("low bits of {name}, {pair}: refuted"));
             let _ = writeln!(
                 page.text,
                 "| {name} | {pair} | {:.3} | {} |",
                 found.epsilon_lower,
-                answer(found.refuted)
+                yes_or_no(found.refuted)
             );
         }
     }
@@ -428,8 +436,12 @@ fn low_bits(
     Ok(())
 }
 
-fn accounting_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
-    progress.step(OTHER, "accounting");
+fn write_accounting_section(
+    page: &mut Page,
+    seed: u64,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
+    progress.step(OTHER_WEIGHT, "accounting");
     let all = accounting::audit(200, 200_000, seed)?;
     let faults: Vec<&accounting::Comparison> =
         all.iter().filter(|comparison| !comparison.faults().is_empty()).collect();

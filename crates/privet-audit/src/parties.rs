@@ -9,14 +9,14 @@ pub mod output;
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use privet_dp::mechanism::shares::{NoiseMode, Participants, ServerSum, joined, split};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, ServerSum, split, sum_openings};
 use privet_dp::noise::{GridGaussian, Source};
 use privet_learn::LearnError;
 
@@ -57,8 +57,12 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    judge(&Coalition::new(setting)?, &Claim::stated_gaussian(stated))
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    judge.attack(&Coalition::new(setting)?, &Claim::stated_gaussian(stated))
 }
 
 /// One round, from the coalition's view.
@@ -113,7 +117,7 @@ impl Target for Coalition {
                 openings.push(adding.opening(source).map_err(LearnError::from)?);
             }
         }
-        let sum = joined(&openings).unwrap_or_default();
+        let sum = sum_openings(&openings).unwrap_or_default();
         let mut view: Vec<f64> = sum.iter().map(|value| *value as f64 * self.step).collect();
         view.extend(seen);
         Ok(view)

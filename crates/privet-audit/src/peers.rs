@@ -11,7 +11,7 @@
 mod formulas;
 mod votes;
 
-use crate::printed::descent::{PrivateSgd, multiplier};
+use crate::printed::descent::{PrivateSgd, printed_noise_scale};
 use crate::printed::minima;
 use crate::printed::passes::{Counter, StronglyConvex};
 use crate::{AuditError, normal};
@@ -33,7 +33,7 @@ const SETS: [(&str, f64); 9] = [
 ];
 
 /// Largest ε for which the accountant computes an upper bound.
-const FARTHEST: f64 = 300.0;
+const LARGEST_EPSILON: f64 = 300.0;
 
 /// Lower bound on the ε of T sampled Gaussian steps at δ.
 pub fn sampled_lower(rate: f64, shift: f64, steps: u32, delta: f64) -> f64 {
@@ -81,7 +81,7 @@ fn normal_excess(mean: f64, spread: f64, e: f64) -> f64 {
 }
 
 /// The events of T Poisson steps, add/remove.
-fn sampled(rate: f64, shift: f64, steps: u32) -> Event {
+fn poisson_steps(rate: f64, shift: f64, steps: u32) -> Event {
     let step = Event::Use {
         neighbours: Neighbours::AddRemove,
         unit: Unit::Record,
@@ -113,7 +113,7 @@ fn number(value: f64) -> String {
 }
 
 /// A number as written in a claim.
-pub(crate) fn short(value: f64) -> String {
+pub(crate) fn number_in_claim(value: f64) -> String {
     match value {
         0.0 => "0".into(),
         value if value < 1e-2 => {
@@ -136,10 +136,10 @@ pub fn private_sgd(
     let z = settings.noise() * batch;
     let rate = batch / rows;
     let lower = sampled_lower(rate, 1.0 / z, steps, delta);
-    if lower > FARTHEST {
+    if lower > LARGEST_EPSILON {
         return Ok((z, lower, f64::INFINITY));
     }
-    let event = sampled(rate, 1.0 / z, steps);
+    let event = poisson_steps(rate, 1.0 / z, steps);
     let upper = account::epsilon(&event, delta)?;
     if upper.is_infinite() || upper < 1.01 * lower {
         return Ok((z, lower, upper));
@@ -207,7 +207,7 @@ fn gaussian_tables(page: &mut String) {
     for rows in [1_600.0_f64, 8_000.0, 464_809.0] {
         for epsilon in [0.1, 1.0, 3.162, 10.0, 20.0, 30.0] {
             let delta = rows.powi(-2);
-            let a = 1.0 / multiplier(epsilon, delta);
+            let a = 1.0 / printed_noise_scale(epsilon, delta);
             let b = epsilon / (1.0 + libm::sqrt(2.0 * libm::log(1.0 / delta)));
             let c = 2.0 / minima::objective_gauss(epsilon, delta);
             let exact = |mu: f64| number(gaussian::epsilon(delta, mu));
@@ -252,8 +252,8 @@ fn gaussian_tables(page: &mut String) {
                 number(excess),
                 number(lower),
                 number(upper),
-                formulas::judged(1.0, lower, upper),
-                number(gaussian::epsilon(delta, excess / multiplier(1.0, delta)))
+                formulas::bracket_verdict(1.0, lower, upper),
+                number(gaussian::epsilon(delta, excess / printed_noise_scale(1.0, delta)))
             );
         }
     }

@@ -15,7 +15,7 @@
 use crate::attack::{self, AttackOptions, Finding};
 use crate::learner::{Learner, certificate};
 use crate::pairs::{self, Pair};
-use crate::runs::{Neighbour, Target, Watch};
+use crate::runs::{AttackWatch, Neighbour, Target};
 use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::{self as data, Dataset};
@@ -99,7 +99,7 @@ pub fn audit(
     budget: Budget,
     released: Released,
     options: &AttackOptions,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<Finding, AuditError> {
     let request = Request {
         schema: pairs::schema(1, "l2", false)?,

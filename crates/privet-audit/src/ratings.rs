@@ -6,9 +6,9 @@
 //! absent. The target is the numbers of the file, computed from all noisy answers.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::Watch;
+use crate::attack::Finding;
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::planned_target::PlannedTarget;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema};
@@ -20,9 +20,9 @@ use std::sync::atomic::AtomicBool;
 /// The number of items, all of which the planted user rates.
 const ITEMS: usize = 48;
 /// The number of other users.
-const OTHERS: usize = 8;
+const OTHER_USERS: usize = 8;
 /// Runs from which the direction of the attack is estimated.
-const LEARNT: u64 = 200;
+const DIRECTION_RUNS: u64 = 200;
 
 /// Setting of an audit: a method of completion and its claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,15 +54,15 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    fn planned(&self, budget: Budget) -> Result<Plan<Complete>, AuditError> {
+    fn make_plan(&self, budget: Budget) -> Result<Plan<Complete>, AuditError> {
         let items = (1..=ITEMS).map(|item| item.to_string()).collect();
         let facts =
             RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: ITEMS as u32 };
         let schema =
             ratings::schema(&facts).map_err(|error| AuditError::Table(error.to_string()))?;
         let task = Complete::by(self.method.clone());
-        let users = OTHERS as u64 + 1;
-        Ok(plan(&task.request(schema, users, self.neighbours).within(budget))?)
+        let users = OTHER_USERS as u64 + 1;
+        Ok(plan(&task.request(schema, users, self.neighbours).with_budget(budget))?)
     }
 
     fn tables(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
@@ -72,7 +72,7 @@ impl Setting {
             (0..ITEMS).for_each(|item| own.and(item, rating(item), &rated));
             own
         };
-        let mut others: Vec<OwnRatings> = (0..OTHERS)
+        let mut others: Vec<OwnRatings> = (0..OTHER_USERS)
             .map(|number| user(&|item| 3.0 + 0.5 * ((item / 2 + number) % 3) as f64 - 0.5))
             .collect();
         let planted = |sign: usize| user(&|item| if item % 2 == sign { 5.0 } else { 1.0 });
@@ -95,7 +95,7 @@ fn direction(
 ) -> Result<Vec<f64>, AuditError> {
     let mut sums: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
     for (neighbour, sum) in worlds.iter().zip(&mut sums) {
-        for run in 0..LEARNT {
+        for run in 0..DIRECTION_RUNS {
             let mut source = FixedSeed::new(seed.wrapping_mul(1_000_003).wrapping_add(run));
             let release = plan.run(neighbour, &mut source, &AtomicBool::new(false))?;
             let numbers = release.value().numbers();
@@ -107,26 +107,15 @@ fn direction(
     Ok(second.iter().zip(&first).map(|(b, a)| b - a).collect())
 }
 
-/// Audits completed ratings.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits them against the certificate of another budget.
-pub fn audit_against(
+fn attack_setting(
     setting: &Setting,
     stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
+    judge: &TargetAttack<'_>,
 ) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = claimed(&setting.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "complete" })?;
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     let worlds = setting.tables(&plan.request().schema)?;
-    let direction = direction(&plan, &worlds, options.seed)?;
-    attack::audit(&Planned::on(&plan, worlds, direction), &claim, options, watch)
+    let direction = direction(&plan, &worlds, judge.options.seed)?;
+    judge.attack(&PlannedTarget::on_tables(&plan, worlds, direction), &claim)
 }

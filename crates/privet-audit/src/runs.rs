@@ -39,13 +39,13 @@ pub trait Target: Sync {
 }
 
 /// Observer of progress, which may stop the work.
-pub trait Watch: Sync {
+pub trait AttackWatch: Sync {
     /// Reports `done` of `total` runs; returns `false` to stop.
     fn proceed(&self, done: u64, total: u64) -> bool;
 }
 
 /// Observes nothing and never stops.
-impl Watch for () {
+impl AttackWatch for () {
     fn proceed(&self, _done: u64, _total: u64) -> bool {
         true
     }
@@ -70,7 +70,7 @@ pub fn collect(
     target: &dyn Target,
     runs: u64,
     seed: u64,
-    watch: &dyn Watch,
+    watch: &dyn AttackWatch,
 ) -> Result<[Vec<Vec<f64>>; 2], AuditError> {
     let done = AtomicU64::new(0);
     let one = |neighbour: Neighbour| {

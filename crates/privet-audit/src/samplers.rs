@@ -49,7 +49,7 @@ impl Fit {
 
 /// Frequency of an event of known probability.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Count {
+pub struct EventCount {
     /// Name of the law.
     pub law: &'static str,
     /// Scale of the law.
@@ -64,7 +64,7 @@ pub struct Count {
     pub probability: f64,
 }
 
-impl Count {
+impl EventCount {
     /// True if chance explains the count.
     pub fn passes(&self) -> bool {
         let least = FALSE_ALARM / (2.0 * LAWS);
@@ -84,20 +84,20 @@ pub struct Cell<T> {
 }
 
 /// Counts the rare cell, and the pairs of successive draws that are both in the common one.
-pub fn counted<T: Copy>(
+pub fn count_events<T: Copy>(
     law: &'static str,
     scale: f64,
     draws: &[T],
     rare: &Cell<T>,
     common: &Cell<T>,
-) -> [Count; 2] {
+) -> [EventCount; 2] {
     let seen = draws.iter().filter(|draw| (rare.holds)(**draw, scale)).count() as u64;
     let both = |pair: &&[T]| pair.iter().all(|draw| (common.holds)(*draw, scale));
     let pairs = draws.chunks_exact(2);
     let of = pairs.len() as u64;
     let together = pairs.filter(both).count() as u64;
     [
-        Count {
+        EventCount {
             law,
             scale,
             what: "rare cell",
@@ -105,7 +105,7 @@ pub fn counted<T: Copy>(
             of: draws.len() as u64,
             probability: rare.probability,
         },
-        Count {
+        EventCount {
             law,
             scale,
             what: "pairs",
@@ -133,11 +133,11 @@ pub struct Samplers {
     /// Fits of whole laws.
     pub fits: Vec<Fit>,
     /// Counts of tails and pairs.
-    pub counts: Vec<Count>,
+    pub counts: Vec<EventCount>,
 }
 
 /// The largest gap that passes for this many draws.
-pub fn allowed(draws: usize) -> f64 {
+pub fn allowed_gap(draws: usize) -> f64 {
     libm::sqrt(libm::log(2.0 * LAWS / FALSE_ALARM) / (2.0 * draws as f64))
 }
 
@@ -175,7 +175,7 @@ pub fn gap_of_integers(draws: &mut [i64], reach: i64, weight: impl Fn(f64) -> f6
 /// Tests every sampler at several scales, with `draws` draws each.
 pub fn audit(draws: usize, seed: u64) -> Result<Samplers, AuditError> {
     let mut source = FixedSeed::new(crate::runs::scramble(seed));
-    let allowed = allowed(draws);
+    let allowed = allowed_gap(draws);
     let (mut fits, mut counts) = (Vec::new(), Vec::new());
     let mut found = |law, scale, gap| fits.push(Fit { law, scale, gap, allowed });
     for sigma in [0.25, 1.0, 5.3, 64.0, 1000.5] {
@@ -206,7 +206,7 @@ pub fn audit(draws: usize, seed: u64) -> Result<Samplers, AuditError> {
         let rare =
             Cell { holds: |x: f64, s| x.abs() > 3.0 * s, probability: 2.0 * normal::cdf(-3.0) };
         let common = Cell { holds: |x: f64, _| x > 0.0, probability: 0.5 };
-        counts.extend(counted("Gaussian on a grid", sigma, &drawn, &rare, &common));
+        counts.extend(count_events("Gaussian on a grid", sigma, &drawn, &rare, &common));
         found("Gaussian on a grid", sigma, gap(&mut drawn, |x| normal::cdf(x / sigma)));
     }
     for scale in [0.01, 1.0, 300.0] {
@@ -220,10 +220,10 @@ pub fn audit(draws: usize, seed: u64) -> Result<Samplers, AuditError> {
         };
         let common = Cell { holds: |x: f64, s| x > 2.0 * s, probability: 1.0 - gamma(2.0 * scale) };
         let rare = Cell { holds: |x: f64, s| x > 11.0 * s, probability: 1.0 - gamma(11.0 * scale) };
-        counts.extend(counted("ℓ2-Laplace, norm", scale, &norms, &rare, &common));
+        counts.extend(count_events("ℓ2-Laplace, norm", scale, &norms, &rare, &common));
         let rare = Cell { holds: |x: f64, _| x.abs() > 0.998, probability: 0.002 };
         let common = Cell { holds: |x: f64, _| x > 0.0, probability: 0.5 };
-        counts.extend(counted("ℓ2-Laplace, direction", scale, &first, &rare, &common));
+        counts.extend(count_events("ℓ2-Laplace, direction", scale, &first, &rare, &common));
         found("ℓ2-Laplace, norm in three dimensions", scale, gap(&mut norms, gamma));
         found("ℓ2-Laplace, direction", scale, gap(&mut first, |x| 0.5 * (x + 1.0)));
     }
@@ -234,8 +234,8 @@ pub fn audit(draws: usize, seed: u64) -> Result<Samplers, AuditError> {
         let right = Cell { holds: |x: f64, s| x > 6.0 * s, probability: 1.0 - cdf(6.0) };
         let left = Cell { holds: |x: f64, s| x < -1.8 * s, probability: cdf(-1.8) };
         let common = Cell { holds: |x: f64, s| x > 0.3 * s, probability: 1.0 - cdf(0.3) };
-        counts.extend(counted("Gumbel, right", scale, &drawn, &right, &common));
-        counts.extend(counted("Gumbel, left", scale, &drawn, &left, &common));
+        counts.extend(count_events("Gumbel, right", scale, &drawn, &right, &common));
+        counts.extend(count_events("Gumbel, left", scale, &drawn, &left, &common));
         found("Gumbel", scale, gap(&mut drawn, |x| libm::exp(-libm::exp(-x / scale))));
     }
     for p in [0.001, 0.3, 0.99] {
@@ -244,7 +244,7 @@ pub fn audit(draws: usize, seed: u64) -> Result<Samplers, AuditError> {
         let heads = tosses.iter().filter(|head| **head).count();
         let head = Cell { holds: |head: bool, _| head, probability: p };
         let tail = Cell { holds: |head: bool, _| !head, probability: 1.0 - p };
-        counts.extend(counted("coin", p, &tosses, &head, &tail));
+        counts.extend(count_events("coin", p, &tosses, &head, &tail));
         found("coin", p, (heads as f64 / draws as f64 - p).abs());
     }
     // The smallest member of a random 3 of 10: Pr[> k] = C(9−k, 3)/C(10, 3).
@@ -266,14 +266,14 @@ fn of_integers(
     reach: i64,
     weight: impl Fn(f64) -> f64,
     far: fn(i64, f64) -> bool,
-) -> [Count; 2] {
+) -> [EventCount; 2] {
     let rare =
         Cell { holds: far, probability: share_of_integers(reach, &weight, |k| far(k, scale)) };
     let common = Cell {
         holds: |k: i64, _| k >= 0,
         probability: share_of_integers(reach, &weight, |k| k >= 0),
     };
-    counted(law, scale, draws, &rare, &common)
+    count_events(law, scale, draws, &rare, &common)
 }
 
 /// Norm and first coordinate of the direction of ℓ2-Laplace vectors in three dimensions.

@@ -11,7 +11,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -96,7 +96,7 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    fn planned(&self, budget: Budget, rows: u64) -> Result<Plan<Select>, AuditError> {
+    fn make_plan(&self, budget: Budget, rows: u64) -> Result<Plan<Select>, AuditError> {
         let task = Select { size: 1, method: self.method };
         let (epsilon, delta) = (budget.epsilon(), Some(budget.delta()));
         let request = task.request(&self.schema()?, rows, self.neighbours, (epsilon, delta))?;
@@ -122,7 +122,7 @@ impl Setting {
                 (others.collect(), one((0.0, 1.0, -1.0)), (1.0, 0.0, -1.0))
             }
             "distance" if self.name().ends_with("mode") => {
-                let stability = self.planned(self.budget, 20)?;
+                let stability = self.make_plan(self.budget, 20)?;
                 let threshold = stability.settings().get("threshold").unwrap_or(0.0) as usize;
                 // Distances t and t + 1: a lead of D·t, or of D more at most.
                 let lead = if replaced { 2 * threshold + 2 } else { threshold + 1 };
@@ -165,13 +165,13 @@ fn table(rows: &[Row], schema: &Schema) -> Result<Dataset, AuditError> {
 }
 
 /// A choice on two neighbouring tables.
-struct Chosen<'a> {
+struct ChoicePair<'a> {
     plan: &'a Plan<Select>,
     worlds: [Dataset; 2],
     stop: AtomicBool,
 }
 
-impl Target for Chosen<'_> {
+impl Target for ChoicePair<'_> {
     fn release(
         &self,
         neighbour: Neighbour,
@@ -192,13 +192,17 @@ impl Target for Chosen<'_> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     let (others, first, second) = setting.rows()?;
     let with = |row: Option<Row>| others.iter().copied().chain(row).collect::<Vec<Row>>();
     let (one, two) = (with(first), with(Some(second)));
-    let planned = |budget| setting.planned(budget, two.len() as u64);
+    let planned = |budget| setting.make_plan(budget, two.len() as u64);
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
     let schema = setting.schema()?;
     let worlds = [table(&one, &schema)?, table(&two, &schema)?];
-    judge(&Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    judge.attack(&ChoicePair { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

@@ -88,7 +88,7 @@ pub(crate) fn with_unless_given(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::{ROWS, Setting, planned};
+    use crate::learner::{ROWS, Setting, first_plan};
     use privet_core::{Budget, Neighbours};
     use privet_learn::METHODS;
 
@@ -104,7 +104,7 @@ mod tests {
             assert_eq!(with_unless_given(&method, &sharp.settings), None, "nothing is free now");
             let budget = Budget::new(4.0, 1e-5).unwrap();
             let setting = Setting::new(method, budget, Neighbours::ReplaceOne);
-            planned(&setting, sharp.columns).unwrap();
+            first_plan(&setting, sharp.columns).unwrap();
         }
         assert_eq!(lists, 11, "a method was renamed");
     }

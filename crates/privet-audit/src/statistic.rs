@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Maximum number of features with a full covariance: with more it is taken to be diagonal.
 const LARGEST_SYSTEM: usize = 64;
 /// Limit on standardised features, so that none dominates the others.
-const FARTHEST: f64 = 50.0;
+const LARGEST_FEATURE: f64 = 50.0;
 /// Maximum number of values that are counted one by one, unless a quarter of the releases is fewer.
 const MOST_VALUES: usize = 256;
 
@@ -147,7 +147,7 @@ impl Discriminant {
         let standard =
             self.centre.iter().zip(&self.spread).enumerate().map(|(j, (mean, spread))| {
                 let value = (release.get(j).copied().unwrap_or(0.0) - mean) / spread;
-                if value.is_nan() { 0.0 } else { value.clamp(-FARTHEST, FARTHEST) }
+                if value.is_nan() { 0.0 } else { value.clamp(-LARGEST_FEATURE, LARGEST_FEATURE) }
             });
         let coordinates: Vec<f64> = standard.collect();
         let squares = coordinates.iter().map(|x| x * x).collect::<Vec<f64>>();

@@ -17,8 +17,8 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
-use crate::planned::Planned;
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::planned_target::PlannedTarget;
 use crate::runs::{Neighbour, Target};
 use privet_core::Budget;
 use privet_data::{Dataset, Schema, read};
@@ -27,23 +27,23 @@ use privet_dp::noise::Source;
 use privet_learn::streams::base::{self, Ball};
 use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{Plan, Request, Words, plan};
+use privet_learn::{Plan, Request, RequestOptions, plan};
 
 /// D, the radius of the ball of points.
-const BALL: f64 = 1e6;
+const BALL_RADIUS: f64 = 1e6;
 
 /// Setting of an audit: a stream and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Kind of the stream's releases.
-    pub of: Of,
+    pub of: ReleaseKind,
     /// Budget requested.
     pub budget: Budget,
 }
 
 /// Kind of a stream's releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum ReleaseKind {
     /// Models by follow-the-regularised-leader, with the factor of the noise: buffered, tree, or
     /// square-root.
     Ftrl(&'static str),
@@ -59,7 +59,7 @@ pub enum Of {
     Tally,
 }
 
-impl Of {
+impl ReleaseKind {
     /// The number of slots, the index of the slot that differs, and Ψ of points.
     fn shape(self) -> (u32, usize, f64) {
         match self {
@@ -92,7 +92,7 @@ impl Of {
     }
 }
 
-impl std::str::FromStr for Of {
+impl std::str::FromStr for ReleaseKind {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|of| of.name() == word);
@@ -103,7 +103,7 @@ impl std::str::FromStr for Of {
     }
 }
 
-impl Of {
+impl ReleaseKind {
     /// Every kind.
     pub const ALL: [Self; 8] = [
         Self::Ftrl("buffered"),
@@ -120,7 +120,7 @@ impl Of {
 impl Setting {
     /// Settings of every kind of stream.
     pub fn all(budget: Budget) -> Vec<Self> {
-        Of::ALL.map(|of| Self { of, budget }).into()
+        ReleaseKind::ALL.map(|of| Self { of, budget }).into()
     }
 }
 
@@ -128,10 +128,10 @@ const SCHEMA: &str = "invalid = \"drop\"\nbias = false\n[clip]\nnorm = \"l2\"\nr
      [target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
      [[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-fn table(schema: &Schema, of: Of, own: &str) -> Result<Dataset, AuditError> {
+fn table(schema: &Schema, of: ReleaseKind, own: &str) -> Result<Dataset, AuditError> {
     let (slots, at, _) = of.shape();
     // If another record counts against the expert, it is drawn by the differing record, or hardly ever.
-    let other = if of == Of::Experts { "1,no" } else { "nothing" };
+    let other = if of == ReleaseKind::Experts { "1,no" } else { "nothing" };
     let mut lines = vec![other; slots as usize];
     lines[at] = own;
     let text = format!("x,y\n{}\n", lines.join("\n"));
@@ -143,7 +143,7 @@ fn schema() -> Result<Schema, AuditError> {
 }
 
 /// C·g for one coordinate.
-fn applied(factor: &Factor, g: &[f64]) -> Vec<f64> {
+fn apply_factor(factor: &Factor, g: &[f64]) -> Vec<f64> {
     match factor {
         Factor::Tree => {
             (1..=g.len()).map(|t| g[t - (1 << t.trailing_zeros())..t].iter().sum()).collect()
@@ -224,7 +224,7 @@ impl Inverted {
                     let rows = match factor {
                         // B = C there: the rows are C⁻¹ of the sums, C⁻¹ = (I − shift)·C.
                         Factor::SquareRoot => {
-                            let once = applied(factor, &sums);
+                            let once = apply_factor(factor, &sums);
                             let before = [0.0].into_iter().chain(once.iter().copied());
                             once.iter().zip(before).map(|(now, before)| now - before).collect()
                         }
@@ -232,7 +232,7 @@ impl Inverted {
                             let before = [0.0].into_iter().chain(sums.iter().copied());
                             let g: Vec<f64> =
                                 sums.iter().zip(before).map(|(now, before)| now - before).collect();
-                            applied(factor, &g)
+                            apply_factor(factor, &g)
                         }
                     };
                     rows.iter().enumerate().for_each(|(t, row)| out[t * coordinates + at] = *row);
@@ -244,13 +244,13 @@ impl Inverted {
 }
 
 /// A stream on two neighbouring tables, its releases mapped back to the noisy rows.
-struct Seen<T> {
+struct StreamPair<T> {
     inner: T,
     undone: Inverted,
     direction: Vec<f64>,
 }
 
-impl<T: Target> Target for Seen<T> {
+impl<T: Target> Target for StreamPair<T> {
     fn release(
         &self,
         neighbour: Neighbour,
@@ -264,55 +264,55 @@ impl<T: Target> Target for Seen<T> {
     }
 }
 
-fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
+fn models(of: ReleaseKind, budget: Budget) -> Result<Plan<Online>, AuditError> {
     let (slots, _, ridge) = of.shape();
     let points = |method: &str| {
         let method: Method = method.parse()?;
-        method.with("ridge", &ridge.to_string())?.with("ball", &BALL.to_string())
+        method.with("ridge", &ridge.to_string())?.with("ball", &BALL_RADIUS.to_string())
     };
     let method = match of {
         // Each sum by itself: means of them carry less information.
-        Of::Ftrl(factor) => {
+        ReleaseKind::Ftrl(factor) => {
             "ftrl".parse::<Method>()?.with("factor", factor)?.with("smooth", "1")?
         }
-        Of::Implicit => points("implicit")?,
-        Of::Leader => points("leader")?,
-        Of::Experts => "experts".parse::<Method>()?.with("signs", "both")?,
-        Of::Giga | Of::Tally => points("giga")?,
+        ReleaseKind::Implicit => points("implicit")?,
+        ReleaseKind::Leader => points("leader")?,
+        ReleaseKind::Experts => "experts".parse::<Method>()?.with("signs", "both")?,
+        ReleaseKind::Giga | ReleaseKind::Tally => points("giga")?,
     };
-    let words = Words {
+    let words = RequestOptions {
         epsilon: Some(budget.epsilon()),
         delta: Some(budget.delta()),
-        ..Words::of("gd".parse()?)
+        ..RequestOptions::of("gd".parse()?)
     };
     let request = Online::request(&schema()?, u64::from(slots), method, &words)?;
-    let batch = if of == Of::Experts { slots } else { 1 };
-    let task = request.task.clone().in_batches(batch).keeping(slots);
+    let batch = if of == ReleaseKind::Experts { slots } else { 1 };
+    let task = request.task.clone().in_batches(batch).keeping_models(slots);
     Ok(plan(&Request { task, ..request })?)
 }
 
 fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {
-    let (slots, ..) = Of::Tally.shape();
+    let (slots, ..) = ReleaseKind::Tally.shape();
     let task = Tally { kept: Some(slots), ..Tally::by("y") };
-    Ok(plan(&task.request(&schema()?, u64::from(slots))?.within(budget))?)
+    Ok(plan(&task.request(&schema()?, u64::from(slots))?.with_budget(budget))?)
 }
 
 /// Differences of the points on the two inputs, each multiplied by its step.
-fn points_apart(slope: f64, of: Of) -> Vec<f64> {
+fn points_apart(slope: f64, of: ReleaseKind) -> Vec<f64> {
     let (slots, changed, ridge) = of.shape();
-    let ball = Ball { radius: BALL, ridge, slope };
+    let ball = Ball { radius: BALL_RADIUS, ridge, slope };
     let neighbour = |own: f64| -> Vec<f64> {
         let mut theta = vec![0.0];
         let step = |t: u32| {
             let x: &[(usize, f64)] = if t as usize == changed + 1 { &[(0, 1.0)] } else { &[] };
             let at = f64::from(t);
             match of {
-                Of::Implicit => {
+                ReleaseKind::Implicit => {
                     base::implicit(&ball, &mut theta, x, 1.0 / (ridge * at), |_| own);
                     theta[0] * (at + 1.0)
                 }
                 // The minimum of ±Sθ + (Ψt/2)θ², times t.
-                Of::Leader => -own / ridge,
+                ReleaseKind::Leader => -own / ridge,
                 _ => {
                     if at >= base::first_gradient(&ball, 0.25, 1.0) {
                         base::gradient(&ball, &mut theta, x, 2.0 / (ridge * at), |_| own);
@@ -328,43 +328,47 @@ fn points_apart(slope: f64, of: Of) -> Vec<f64> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     let of = setting.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
-    if of == Of::Tally {
+    if of == ReleaseKind::Tally {
         let (plan, claim) = plan_and_claim(counts, setting.budget, stated)?;
         let schema = &plan.request().schema;
         let worlds = [table(schema, of, "0,yes")?, table(schema, of, "0,no")?];
         let factor = factor("buffered", &plan.request().task.buffers);
         g[changed] = 1.0;
-        let column = applied(&factor, &g);
+        let column = apply_factor(&factor, &g);
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
         let undone = Inverted::Sums { factor, stiffness: 1.0, coordinates: 2 };
-        let inner = Planned::on(&plan, worlds, direction.clone());
-        return judge(&Seen { inner, undone, direction }, &claim);
+        let inner = PlannedTarget::on_tables(&plan, worlds, direction.clone());
+        return judge.attack(&StreamPair { inner, undone, direction }, &claim);
     }
     let (plan, claim) = plan_and_claim(|budget| models(of, budget), setting.budget, stated)?;
     let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
     let slope = plan.facts().slope;
     let (undone, direction) = match (&plan.request().task.method, of) {
-        (Method::Ftrl(settled), Of::Ftrl(word)) => {
+        (Method::Ftrl(settled), ReleaseKind::Ftrl(word)) => {
             let factor = factor(word, &settled.buffers);
             // A derivative of −S (yes) against S.
             g[changed] = 2.0 * slope;
-            let direction = applied(&factor, &g);
+            let direction = apply_factor(&factor, &g);
             let stiffness = -1.0 / settled.rate.unwrap_or(1.0);
             (Inverted::Sums { factor, stiffness, coordinates: 1 }, direction)
         }
         (Method::Experts(_), _) => (Inverted::AsItIs, vec![1.0]),
         _ => {
             let direction = points_apart(slope, of).iter().map(|apart| -apart).collect();
-            let ahead = if of == Of::Implicit { 1.0 } else { 0.0 };
+            let ahead = if of == ReleaseKind::Implicit { 1.0 } else { 0.0 };
             (Inverted::Points { ahead }, direction)
         }
     };
-    let inner = Planned::on(&plan, worlds, direction.clone());
-    judge(&Seen { inner, undone, direction }, &claim)
+    let inner = PlannedTarget::on_tables(&plan, worlds, direction.clone());
+    judge.attack(&StreamPair { inner, undone, direction }, &claim)
 }
 
 #[cfg(test)]
@@ -377,7 +381,7 @@ mod tests {
     fn the_worlds_differ_from_the_slot_that_is_attacked_on() {
         for setting in Setting::all(Budget::new(8.0, 1e-5).unwrap()) {
             assert_eq!(setting.of.name().parse(), Ok(setting.of));
-            if setting.of == Of::Tally {
+            if setting.of == ReleaseKind::Tally {
                 continue;
             }
             let (of, (_, at, _)) = (setting.of, setting.of.shape());
@@ -396,6 +400,6 @@ mod tests {
             });
             assert!(differs, "{setting:?}");
         }
-        assert!("nonsense".parse::<Of>().unwrap_err().contains("ftrl-tree"));
+        assert!("nonsense".parse::<ReleaseKind>().unwrap_err().contains("ftrl-tree"));
     }
 }

@@ -3,7 +3,7 @@
 //! adds a schema, the records and the exact sums.
 
 use crate::AuditError;
-use crate::planned::Planned;
+use crate::planned_target::PlannedTarget;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -13,7 +13,7 @@ use privet_optim::sum::{Described, Exact, ExactAnswer, Labels, Table};
 use std::fmt::Write as _;
 
 /// The number of other records.
-pub(crate) const OTHERS: u32 = 8;
+pub(crate) const OTHER_RECORDS: u32 = 8;
 
 /// Setting of an audit: a release and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,13 +42,13 @@ impl Setting {
     }
 
     /// The number of records of the unit.
-    pub(crate) fn most(&self) -> u32 {
+    pub(crate) fn unit_records(&self) -> u32 {
         self.max_records.unwrap_or(1)
     }
 
     /// The number of records, the unit's included.
     pub(crate) fn rows(&self) -> u64 {
-        u64::from(OTHERS + self.most())
+        u64::from(OTHER_RECORDS + self.unit_records())
     }
 
     /// A schema of two classes with these columns.
@@ -65,16 +65,16 @@ impl Setting {
 
     /// Records of the unit in either table: all are `exchanged` (replace-one), or `there` or absent
     /// (add-remove).
-    pub(crate) fn own(
+    pub(crate) fn rows_of_unit(
         &self,
         exchanged: [&'static str; 2],
         there: &'static str,
     ) -> [(&'static str, u32); 2] {
         match self.neighbours {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
-                exchanged.map(|record| (record, self.most()))
+                exchanged.map(|record| (record, self.unit_records()))
             }
-            Neighbours::AddRemove => [(there, 0), (there, self.most())],
+            Neighbours::AddRemove => [(there, 0), (there, self.unit_records())],
         }
     }
 
@@ -86,7 +86,7 @@ impl Setting {
         others: [&str; 2],
         (own, count): (&str, u32),
     ) -> Result<Dataset, AuditError> {
-        let others = (0..OTHERS).map(|number| (number + 1, others[number as usize % 2]));
+        let others = (0..OTHER_RECORDS).map(|number| (number + 1, others[number as usize % 2]));
         let users = self.max_records.is_some();
         let mut text = format!("{header}{}\n", if users { ",who" } else { "" });
         for (who, record) in others.chain((0..count).map(|_| (0, own))) {
@@ -102,7 +102,7 @@ impl Setting {
 
 /// Sums of two neighbouring tables.
 pub(crate) struct SumsPair<'a, T: Task> {
-    planned: Planned<'a, T>,
+    planned: PlannedTarget<'a, T>,
     /// The exact sums of either table.
     exact: [Vec<f64>; 2],
     pure: bool,
@@ -113,7 +113,7 @@ impl<'a, T: Task> SumsPair<'a, T> {
     pub fn new(plan: &'a Plan<T>, worlds: [Dataset; 2], exact: [Vec<f64>; 2]) -> Self {
         let direction = exact[1].iter().zip(&exact[0]).map(|(b, a)| b - a).collect();
         let pure = plan.request().budget.is_some_and(|budget| budget.is_pure());
-        Self { planned: Planned::on(plan, worlds, direction), exact, pure }
+        Self { planned: PlannedTarget::on_tables(plan, worlds, direction), exact, pure }
     }
 
     /// The sums of either table without noise.

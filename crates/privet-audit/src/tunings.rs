@@ -7,14 +7,14 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
-use crate::planned::Planned;
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::planned_target::PlannedTarget;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
 use privet_learn::tuning::{Law, Tune};
-use privet_learn::{Method, Plan, Request, Words, plan};
+use privet_learn::{Method, Plan, Request, RequestOptions, plan};
 
 /// Setting of an audit: a tuning and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,16 +41,16 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    fn planned(&self, budget: Budget) -> Result<Plan<Tune>, AuditError> {
+    fn make_plan(&self, budget: Budget) -> Result<Plan<Tune>, AuditError> {
         let schema =
             Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))?;
         let gd: Method = "gd".parse()?;
         let candidates = vec![gd.with("steps", "1")?, gd.with("steps", "2")?];
-        let words = Words {
+        let words = RequestOptions {
             epsilon: Some(budget.epsilon()),
             delta: Some(budget.delta()),
             neighbours: self.neighbours,
-            ..Words::of(gd)
+            ..RequestOptions::of(gd)
         };
         let request = Tune::request(&schema, 5, &words, candidates)?;
         let task = Tune { trials: Some(4.0), law: Some(self.law), ..request.task.clone() };
@@ -73,9 +73,9 @@ impl Setting {
 }
 
 /// Tunings on two neighbouring tables; a tuning without a trial gives a weight of 0.
-struct Pair<'a>(Planned<'a, Tune>);
+struct TuningPair<'a>(PlannedTarget<'a, Tune>);
 
-impl Target for Pair<'_> {
+impl Target for TuningPair<'_> {
     fn release(
         &self,
         neighbour: Neighbour,
@@ -93,8 +93,12 @@ impl Target for Pair<'_> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     let worlds = setting.worlds(plan.schema())?;
-    judge(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
+    judge.attack(&TuningPair(PlannedTarget::on_tables(&plan, worlds, vec![1.0])), &claim)
 }

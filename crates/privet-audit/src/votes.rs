@@ -4,7 +4,7 @@
 //! has the canary: it votes for the second. Chunks are drawn by secret coins, and for any chunk of the
 //! canary the lead is less by 2 and the distance by 1. The number of teachers places this at the point
 //! where an aggregator decides, so that nearly the whole charge of this decision is visible
-//! ([`Decides`]).
+//! ([`CanaryDecision`]).
 //!
 //! - An answer, by a sparse vector. Votes: a distance one above the threshold, or at it. Visible: of ε =
 //!   1/s₁ + 2/s₂ the first part; the second is for answers that move against each other.
@@ -23,7 +23,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
@@ -31,7 +31,9 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::agreement::{Agreement, Gaps};
 use privet_dp::mechanism::Stability;
 use privet_dp::noise::Source;
-use privet_learn::votes::{Aggregator, Ballot, Teach, Teacher, TrainingData, Vote, taught};
+use privet_learn::votes::{
+    Aggregator, Ballot, Teach, Teacher, TrainingData, Vote, with_rows_and_teachers,
+};
 use privet_learn::{Plan, plan};
 use std::fmt;
 use std::sync::Arc;
@@ -43,7 +45,7 @@ pub struct Setting {
     /// The aggregator with its settings.
     pub aggregator: Aggregator,
     /// Decision of the canary's vote.
-    pub decides: Decides,
+    pub decides: CanaryDecision,
     /// The number of queries.
     pub questions: u64,
     /// Budget requested.
@@ -54,7 +56,7 @@ pub struct Setting {
 
 /// Decision of the canary's vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decides {
+pub enum CanaryDecision {
     /// Answer or no answer of a sparse vector.
     Answers,
     /// The number of unanswered queries after which it ends.
@@ -65,7 +67,7 @@ pub enum Decides {
     Test,
 }
 
-impl fmt::Display for Decides {
+impl fmt::Display for CanaryDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Answers => "answers",
@@ -77,30 +79,30 @@ impl fmt::Display for Decides {
 }
 
 /// Name, settings available to any user, decision under them and number of queries.
-type Case = (&'static str, &'static [(&'static str, &'static str)], Decides, u64);
+type Case = (&'static str, &'static [(&'static str, &'static str)], CanaryDecision, u64);
 
 const CASES: [Case; 9] = [
-    ("sparse-vector", &[("cutoff", "1"), ("query_ratio", "4")], Decides::Answers, 1),
+    ("sparse-vector", &[("cutoff", "1"), ("query_ratio", "4")], CanaryDecision::Answers, 1),
     // A second threshold after the first query without an answer.
-    ("sparse-vector", &[("cutoff", "2"), ("query_ratio", "3")], Decides::Answers, 8),
+    ("sparse-vector", &[("cutoff", "2"), ("query_ratio", "3")], CanaryDecision::Answers, 8),
     // Noise on both sides: one query alone shows little of its threshold.
     (
         "sparse-vector",
         &[("cutoff", "1"), ("query_ratio", "3"), ("law", "laplace")],
-        Decides::Answers,
+        CanaryDecision::Answers,
         4,
     ),
-    ("estimated-sparse-vector", &[("estimate_share", "0.05")], Decides::Answers, 1),
-    ("estimated-sparse-vector", &[("estimate_share", "0.5")], Decides::Estimate, 2),
-    ("gnmax", &[], Decides::Label, 1),
-    ("confident-gnmax", &[("agree", "0.01"), ("answers", "1")], Decides::Label, 1),
+    ("estimated-sparse-vector", &[("estimate_share", "0.05")], CanaryDecision::Answers, 1),
+    ("estimated-sparse-vector", &[("estimate_share", "0.5")], CanaryDecision::Estimate, 2),
+    ("gnmax", &[], CanaryDecision::Label, 1),
+    ("confident-gnmax", &[("agree", "0.01"), ("answers", "1")], CanaryDecision::Label, 1),
     (
         "confident-gnmax",
         &[("agree", "0.75"), ("answers", "1"), ("test_ratio", "0.25")],
-        Decides::Test,
+        CanaryDecision::Test,
         1,
     ),
-    ("agreed-gnmax", &[("vote_noise", "4"), ("test_share", "0.9")], Decides::Test, 1),
+    ("agreed-gnmax", &[("vote_noise", "4"), ("test_share", "0.9")], CanaryDecision::Test, 1),
 ];
 
 /// Settings of the cases that are also audited for the protection of labels alone.
@@ -126,8 +128,8 @@ impl Setting {
         for (name, settings, decides, questions) in CASES {
             let set = |how: Aggregator, (name, value): &(&str, &str)| how.with(name, value);
             let aggregator = settings.iter().try_fold(name.parse::<Aggregator>()?, set)?;
-            let labels =
-                matches!(decides, Decides::Answers | Decides::Label) && LABELS.contains(&settings);
+            let labels = matches!(decides, CanaryDecision::Answers | CanaryDecision::Label)
+                && LABELS.contains(&settings);
             let labels = labels.then_some(Neighbours::ReplaceLabel);
             for neighbours in
                 [Neighbours::ReplaceOne, Neighbours::AddRemove].into_iter().chain(labels)
@@ -148,7 +150,7 @@ impl Setting {
         format!("{}{law}{more}", self.aggregator)
     }
 
-    fn planned(&self, budget: Budget, teachers: u32) -> Result<Plan<Vote>, AuditError> {
+    fn make_plan(&self, budget: Budget, teachers: u32) -> Result<Plan<Vote>, AuditError> {
         let task = Vote {
             teachers: Some(teachers),
             teacher: Teacher::Outside { what: "votes of an audit".into() },
@@ -164,23 +166,23 @@ impl Setting {
     fn shape(&self) -> Result<Shape, AuditError> {
         let all = |teachers: u32| Shape { teachers, against: 0 };
         Ok(match (self.decides, &self.aggregator) {
-            (Decides::Answers, _) => {
+            (CanaryDecision::Answers, _) => {
                 // ⌈b/2⌉ − 1 is one above the threshold.
-                let plan = self.planned(self.budget, 1)?;
+                let plan = self.make_plan(self.budget, 1)?;
                 let threshold = plan.settings().get("threshold").unwrap_or(0.0);
                 all(2 * (threshold as u32 + 2))
             }
-            (Decides::Label, Aggregator::Gnmax(_)) => all(1),
-            (Decides::Test, Aggregator::AgreedGnmax(_)) => all(self.as_far_as_the_test()?),
-            (Decides::Label | Decides::Test, _) => all(2),
-            (Decides::Estimate, _) => self.at_the_limit()?,
+            (CanaryDecision::Label, Aggregator::Gnmax(_)) => all(1),
+            (CanaryDecision::Test, Aggregator::AgreedGnmax(_)) => all(self.as_far_as_the_test()?),
+            (CanaryDecision::Label | CanaryDecision::Test, _) => all(2),
+            (CanaryDecision::Estimate, _) => self.at_the_limit()?,
         })
     }
 
     /// The number of teachers at which all votes are one farther than the test requires, and all but one
     /// just as far.
     fn as_far_as_the_test(&self) -> Result<u32, AuditError> {
-        let plan = self.planned(self.budget, 1)?;
+        let plan = self.make_plan(self.budget, 1)?;
         let settings = plan.settings();
         let shown = |name: &str| settings.get(name).unwrap_or(f64::NAN);
         let delta = self.budget.delta();
@@ -200,7 +202,7 @@ impl Setting {
     fn at_the_limit(&self) -> Result<Shape, AuditError> {
         let mut teachers = 8;
         while teachers < MOST_TEACHERS {
-            let plan = self.planned(self.budget, teachers)?;
+            let plan = self.make_plan(self.budget, teachers)?;
             if let Aggregator::EstimatedSparseVector(settled) = &plan.request().task.aggregator
                 && let [first, _, ..] = &settled.alternatives[..]
                 && let Ok(above) = u64::try_from(first.limit + 1)
@@ -256,13 +258,13 @@ impl Teach for Voters {
 }
 
 /// A vote on two neighbouring tables.
-struct Voted {
+struct VotePair {
     plan: Plan<Vote>,
     worlds: [Dataset; 2],
     stop: AtomicBool,
 }
 
-impl Target for Voted {
+impl Target for VotePair {
     /// The label of every query, −1 for none, and T if it was chosen in the run.
     fn release(
         &self,
@@ -281,16 +283,20 @@ impl Target for Voted {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     let Shape { teachers, against } = setting.shape()?;
-    let planned = |budget| setting.planned(budget, teachers);
+    let planned = |budget| setting.make_plan(budget, teachers);
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
     let rows = plan.request().rows as usize;
     let replaced = setting.neighbours != Neighbours::AddRemove;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
     let questions: Matrix = table(setting.questions as usize, false)?.features;
-    let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
-    judge(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    let plan = with_rows_and_teachers(plan, &questions, Some(Arc::new(Voters { against })))?;
+    judge.attack(&VotePair { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }
 
 #[cfg(test)]
@@ -305,14 +311,14 @@ mod tests {
         assert_eq!((all.len(), labels.count()), (2 * CASES.len() + LABELS.len(), LABELS.len()));
         for setting in all {
             let Shape { teachers, against } = setting.shape().unwrap();
-            let plan = setting.planned(setting.budget, teachers).unwrap();
+            let plan = setting.make_plan(setting.budget, teachers).unwrap();
             match (setting.decides, &plan.request().task.aggregator) {
-                (Decides::Answers, _) => {
+                (CanaryDecision::Answers, _) => {
                     let threshold = plan.settings().get("threshold").unwrap();
                     assert!(threshold > 0.0, "{setting:?}");
                     assert_eq!(f64::from(teachers / 2 - 1), threshold + 1.0, "{setting:?}");
                 }
-                (Decides::Estimate, Aggregator::EstimatedSparseVector(settled)) => {
+                (CanaryDecision::Estimate, Aggregator::EstimatedSparseVector(settled)) => {
                     let limit = settled.alternatives[0].limit;
                     let dissent = |more: u32| i64::from(against + more) * setting.questions as i64;
                     assert_eq!(limit + 1, dissent(1), "{setting:?}");

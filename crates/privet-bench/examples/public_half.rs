@@ -72,7 +72,7 @@ fn learned(
     let rows = world.private.rows() as u64;
     let mut request = Request::new(world.schema.linear(), rows, Neighbours::ReplaceOne, task);
     if method.is_private() {
-        request = request.within(Budget::new(epsilon, 1e-5)?);
+        request = request.with_budget(Budget::new(epsilon, 1e-5)?);
     }
     let mut planned = plan(&request)?;
     if matches!(method, Method::DpslKt(_)) {

@@ -8,7 +8,7 @@ use crate::report::Results;
 use crate::report::aggregate::{Summary, summaries};
 use crate::report::read::FILE;
 use crate::suite::target::{Bound, Measure, Target};
-use crate::suite::{SUITE, Suite, measure_the_same};
+use crate::suite::{SUITE_FILE, Suite, measure_the_same};
 use serde::Serialize;
 use std::path::Path;
 
@@ -74,7 +74,7 @@ impl Verdict {
     }
 
     /// In a word or two.
-    pub fn words(self) -> &'static str {
+    pub fn verdict_words(self) -> &'static str {
         match self {
             Self::Met => "met",
             Self::Missed => "MISSED",
@@ -99,8 +99,8 @@ pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
         return Err(BenchError::NoTargets { suite: suite.name.clone() });
     }
     let results = Results::read(folder)?;
-    let kept = folder.join(SUITE);
-    let before = std::fs::read_to_string(&kept).map_err(BenchError::at(&kept))?;
+    let kept = folder.join(SUITE_FILE);
+    let before = std::fs::read_to_string(&kept).map_err(BenchError::on_path(&kept))?;
     if !measure_the_same(&before, &suite.text) {
         return Err(BenchError::SuiteChanged { path: folder.join(FILE), kept });
     }
@@ -115,7 +115,7 @@ pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
         let other = Target { entry: entry.clone(), epsilon, ..target.clone() };
         let measured = match of(&other) {
             Ok(other) => {
-                target.bound = target.bound.beside(target.measure, other.mean);
+                target.bound = target.bound.bound_beside(target.measure, other.mean);
                 own
             }
             Err(why) => own.and(Err(format!("{entry}, which it is held against: {why}"))),

@@ -146,7 +146,7 @@ impl From<SchemaError> for BenchError {
 
 impl BenchError {
     /// Converts an error on this path; for `map_err`.
-    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn on_path(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::File { path, source }
     }

@@ -8,7 +8,7 @@
 //! | releases-over-summing | the number of releases that fit, over the number under a sum of ε |
 
 use crate::error::BenchError;
-use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
+use privet_core::{Budget, Neighbours, Relation, Unit, UnitDefinition};
 use privet_dp::account::{self, Cost, Event, Grid, guarantee};
 use privet_dp::gate::{Purse, Spend};
 use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, Note};
@@ -71,23 +71,23 @@ pub struct Results {
 /// The targets.
 pub fn targets() -> Result<Vec<Target>, BenchError> {
     let read: Result<Targets, _> = toml::from_str(TARGETS);
-    Ok(read.map_err(|error| odd(error.to_string()))?.targets)
+    Ok(read.map_err(|error| ledger_error(error.to_string()))?.targets)
 }
 
-fn odd(why: String) -> BenchError {
+fn ledger_error(why: String) -> BenchError {
     BenchError::Suite { file: "suite ledger".into(), why }
 }
 
 impl From<LedgerError> for BenchError {
     fn from(error: LedgerError) -> Self {
-        odd(error.to_string())
+        ledger_error(error.to_string())
     }
 }
 
 /// Measures everything, in a folder for it; `say` receives messages on progress.
 pub fn run(out: &Path, entries: Option<u64>, say: &dyn Fn(&str)) -> Result<Results, BenchError> {
-    std::fs::create_dir_all(out).map_err(BenchError::at(out))?;
-    let folder = tempfile::tempdir_in(out).map_err(BenchError::at(out))?;
+    std::fs::create_dir_all(out).map_err(BenchError::on_path(out))?;
+    let folder = tempfile::tempdir_in(out).map_err(BenchError::on_path(out))?;
     let mut measures = BTreeMap::new();
     let mut keep = |name: &str, value: f64| {
         say(&format!("{name}: {value:.4}"));
@@ -99,7 +99,7 @@ pub fn run(out: &Path, entries: Option<u64>, say: &dyn Fn(&str)) -> Result<Resul
     say("recomposition");
     keep(
         "recomposition-seconds",
-        recompose(&folder.path().join("long"), entries.unwrap_or(ENTRIES))?,
+        seconds_to_open(&folder.path().join("long"), entries.unwrap_or(ENTRIES))?,
     );
     for kind in [Kind::Renyi, Kind::Zcdp, Kind::Gaussian] {
         keep(&format!("epsilon-over-accountant-{kind}"), looseness(kind)?);
@@ -107,17 +107,19 @@ pub fn run(out: &Path, entries: Option<u64>, say: &dyn Fn(&str)) -> Result<Resul
     keep("releases-over-summing", over_summing()?);
     let results =
         Results { made: format!("{} {}", privet_dp::gate::VERSION, privet_core::now()), measures };
-    let text = serde_json::to_vec_pretty(&results).map_err(|error| odd(error.to_string()))?;
+    let text =
+        serde_json::to_vec_pretty(&results).map_err(|error| ledger_error(error.to_string()))?;
     let path = out.join(FILE);
-    std::fs::write(&path, text).map_err(BenchError::at(&path))?;
+    std::fs::write(&path, text).map_err(BenchError::on_path(&path))?;
     Ok(results)
 }
 
 /// Each target, with its measurement.
 pub fn check(out: &Path) -> Result<Vec<(Target, Option<f64>)>, BenchError> {
     let path = out.join(FILE);
-    let text = std::fs::read(&path).map_err(BenchError::at(&path))?;
-    let results: Results = serde_json::from_slice(&text).map_err(|error| odd(error.to_string()))?;
+    let text = std::fs::read(&path).map_err(BenchError::on_path(&path))?;
+    let results: Results =
+        serde_json::from_slice(&text).map_err(|error| ledger_error(error.to_string()))?;
     let found = |target: Target| {
         let measured = results.measures.get(&target.measure).copied();
         (target, measured)
@@ -126,7 +128,7 @@ pub fn check(out: &Path) -> Result<Vec<(Target, Option<f64>)>, BenchError> {
 }
 
 fn limit(kind: Kind, epsilon: f64) -> Result<Limit, BenchError> {
-    let budget = Budget::new(epsilon, 1e-6).map_err(|error| odd(error.to_string()))?;
+    let budget = Budget::new(epsilon, 1e-6).map_err(|error| ledger_error(error.to_string()))?;
     Ok(Limit::new(kind, None, budget, Relation::new(Neighbours::ReplaceOne, Unit::Record))?)
 }
 
@@ -140,19 +142,26 @@ fn gaussian(mu: f64) -> Event {
     Event::Use { neighbours: Neighbours::ReplaceOne, unit: Unit::Record, cost }
 }
 
-fn asked(event: &Event) -> Result<BudgetRequest, BenchError> {
+fn budget_request(event: &Event) -> Result<BudgetRequest, BenchError> {
     Ok(BudgetRequest {
         dataset: "table".into(),
         doing: "bench".into(),
         note: Note { who: "bench".into(), purpose: "to measure".into() },
-        claim: Some(guarantee(event, 1e-9).map_err(|error| odd(error.to_string()))?),
+        claim: Some(guarantee(event, 1e-9).map_err(|error| ledger_error(error.to_string()))?),
         whole: false,
     })
 }
 
-fn made(path: &Path, kind: Kind, epsilon: f64) -> Result<Ledger, BenchError> {
+fn make_ledger(path: &Path, kind: Kind, epsilon: f64) -> Result<Ledger, BenchError> {
     let mut ledger = Ledger::create(path, "bench")?;
-    ledger.add("table", limit(kind, epsilon)?, &Whose::NotSaid, &Note::default(), None, false)?;
+    ledger.add(
+        "table",
+        limit(kind, epsilon)?,
+        &UnitDefinition::NotSaid,
+        &Note::default(),
+        None,
+        false,
+    )?;
     Ok(ledger)
 }
 
@@ -161,15 +170,15 @@ fn release(
     budget_request: &BudgetRequest,
     event: &Event,
 ) -> Result<(), BenchError> {
-    let mut paying = ledger.paying(budget_request.clone());
+    let mut paying = ledger.purse_for(budget_request.clone());
     paying.set_aside(&Spend::Exactly(event.clone()))?;
-    paying.drawn(0).map_err(|error| odd(error.to_string()))
+    paying.drawn(0).map_err(|error| ledger_error(error.to_string()))
 }
 
 fn writers(path: &Path, count: usize) -> Result<f64, BenchError> {
-    drop(made(path, Kind::Renyi, 8.0)?);
+    drop(make_ledger(path, Kind::Renyi, 8.0)?);
     let event = gaussian(1e-4);
-    let wish = asked(&event)?;
+    let wish = budget_request(&event)?;
     let start = Instant::now();
     std::thread::scope(|scope| {
         let work = || -> Result<(), BenchError> {
@@ -178,7 +187,7 @@ fn writers(path: &Path, count: usize) -> Result<f64, BenchError> {
         };
         let writers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
         let ended = |writer: std::thread::ScopedJoinHandle<'_, Result<(), BenchError>>| {
-            writer.join().unwrap_or_else(|_| Err(odd("a writer ended early".into())))
+            writer.join().unwrap_or_else(|_| Err(ledger_error("a writer ended early".into())))
         };
         writers.into_iter().try_for_each(ended)
     })?;
@@ -186,10 +195,10 @@ fn writers(path: &Path, count: usize) -> Result<f64, BenchError> {
 }
 
 /// Seconds to open a ledger of so many entries, the fastest of three; all its events differ.
-fn recompose(path: &Path, entries: u64) -> Result<f64, BenchError> {
-    let mut ledger = made(path, Kind::Renyi, 8.0)?;
+fn seconds_to_open(path: &Path, entries: u64) -> Result<f64, BenchError> {
+    let mut ledger = make_ledger(path, Kind::Renyi, 8.0)?;
     let event = gaussian(1e-5);
-    let wish = asked(&event)?;
+    let wish = budget_request(&event)?;
     let spends = (0..entries / 3).map(|k| Spend::Exactly(gaussian(1e-5 * (1.0 + 1e-6 * k as f64))));
     ledger.fill(&wish, spends)?;
     drop(ledger);
@@ -199,7 +208,7 @@ fn recompose(path: &Path, entries: u64) -> Result<f64, BenchError> {
         let opened = Ledger::open_read_only(path)?;
         best = best.min(start.elapsed().as_secs_f64());
         if opened.books().sequence() < entries {
-            return Err(odd(format!("only {} entries", opened.books().sequence())));
+            return Err(ledger_error(format!("only {} entries", opened.books().sequence())));
         }
     }
     Ok(best)
@@ -208,11 +217,11 @@ fn recompose(path: &Path, entries: u64) -> Result<f64, BenchError> {
 /// The ε that a filter proves of 100 equal releases that fill its limit, over the accountant's bound.
 fn looseness(kind: Kind) -> Result<f64, BenchError> {
     let limit = limit(kind, 1.0)?;
-    let wrong = |error: account::AccountError| odd(error.to_string());
+    let wrong = |error: account::AccountError| ledger_error(error.to_string());
     let fits = |mu: f64| {
         let all = Event::Repeat { count: 100, event: Box::new(gaussian(mu)) };
         let price = limit.price(&all).ok().flatten();
-        price.is_some_and(|price| price.within(&limit.exact(), &price))
+        price.is_some_and(|price| price.is_within(&limit.exact(), &price))
     };
     let (mut low, mut high) = (1e-6, 1.0);
     for _ in 0..60 {
@@ -220,15 +229,15 @@ fn looseness(kind: Kind) -> Result<f64, BenchError> {
         if fits(middle) { low = middle } else { high = middle }
     }
     let all = Event::Repeat { count: 100, event: Box::new(gaussian(low)) };
-    let price = limit.price(&all).map_err(wrong)?.ok_or_else(|| odd("no price".into()))?;
-    Ok(limit.proved(&price) / account::epsilon(&all, 1e-6).map_err(wrong)?)
+    let price = limit.price(&all).map_err(wrong)?.ok_or_else(|| ledger_error("no price".into()))?;
+    Ok(limit.proved_epsilon(&price) / account::epsilon(&all, 1e-6).map_err(wrong)?)
 }
 
 /// The number of releases of ε = 0.02, δ = 1e-9 that the default filter admits, over the number under a
 /// sum.
 fn over_summing() -> Result<f64, BenchError> {
     let limit = limit(Kind::Renyi, 1.0)?;
-    let wrong = |error: account::AccountError| odd(error.to_string());
+    let wrong = |error: account::AccountError| ledger_error(error.to_string());
     let met = |scale: f64| {
         account::epsilon(&gaussian(1.0 / scale), 1e-9).is_ok_and(|epsilon| epsilon <= 0.02)
     };
@@ -238,6 +247,6 @@ fn over_summing() -> Result<f64, BenchError> {
         if met(middle) { high = middle } else { low = middle }
     }
     let price = limit.price(&gaussian(1.0 / high)).map_err(wrong)?;
-    let price = price.ok_or_else(|| odd("no price".into()))?;
+    let price = price.ok_or_else(|| ledger_error("no price".into()))?;
     Ok((1.0 / price.share(&limit.exact())).floor() / (1.0_f64 / 0.02).floor())
 }

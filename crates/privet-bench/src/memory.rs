@@ -7,11 +7,11 @@ use std::fs;
 pub fn start() -> Option<u64> {
     // 5: reset the peak (man 5 proc, clear_refs).
     fs::write("/proc/self/clear_refs", "5").ok()?;
-    resident()
+    resident_bytes()
 }
 
 /// Bytes now resident.
-pub fn resident() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     field("VmRSS")
 }
 

@@ -38,16 +38,16 @@ pub fn distance(model: &Model, schema: &Schema, truth: &[f64]) -> Option<f64> {
         None => (encoding.decode_target(1.0) - encoding.decode_target(-1.0)) / 2.0,
     };
     match model.weights().weights.as_slice() {
-        [found] if found.len() == truth.len() => Some(apart(found, unit, truth)),
+        [found] if found.len() == truth.len() => Some(squared_distance(found, unit, truth)),
         // Without the constant column, which the true weights lack.
         [found] if found.len() == truth.len() + 1 && encoding.has_bias() => {
-            Some(apart(found, unit, truth))
+            Some(squared_distance(found, unit, truth))
         }
         _ => None,
     }
 }
 
-fn apart(found: &[f64], unit: f64, truth: &[f64]) -> f64 {
+fn squared_distance(found: &[f64], unit: f64, truth: &[f64]) -> f64 {
     let gap: f64 = found.iter().zip(truth).map(|(f, t)| (f * unit - t).powi(2)).sum();
     (gap / truth.iter().map(|t| t * t).sum::<f64>()).sqrt()
 }
@@ -67,9 +67,9 @@ mod tests {
     #[test]
     fn the_truth_is_no_distance_away_and_nothing_is_one() {
         let truth = [3.0, 0.0, -4.0];
-        assert_eq!(apart(&[1.5, 0.0, -2.0], 2.0, &truth), 0.0);
-        assert_eq!(apart(&[0.0; 3], 2.0, &truth), 1.0);
-        assert_eq!(apart(&[-1.5, 0.0, 2.0, 9.0], 2.0, &truth), 2.0);
+        assert_eq!(squared_distance(&[1.5, 0.0, -2.0], 2.0, &truth), 0.0);
+        assert_eq!(squared_distance(&[0.0; 3], 2.0, &truth), 1.0);
+        assert_eq!(squared_distance(&[-1.5, 0.0, 2.0, 9.0], 2.0, &truth), 2.0);
     }
 
     #[test]

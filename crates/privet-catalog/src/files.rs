@@ -7,7 +7,7 @@ use privet_data::{
     read::decompressed,
     schema::Format,
     split,
-    write::{Existing, settle},
+    write::{Existing, give_name},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -81,7 +81,9 @@ pub(super) fn write(
         (schema.map_err(refused)?, out.join("schema.toml")),
     ];
     let [train, test, schema_file] = written.map(|(file, path)| {
-        settle(file, &path, Existing::Replace).map(|()| path).map_err(|error| refused(error.into()))
+        give_name(file, &path, Existing::Replace)
+            .map(|()| path)
+            .map_err(|error| refused(error.into()))
     });
     Ok(Prepared {
         train: train?,

@@ -89,7 +89,7 @@ fn bound(law: Law) -> f64 {
 }
 
 /// Generates the set.
-pub(super) fn made(shape: Shape, seed: Option<u64>) -> Result<Task, SchemaError> {
+pub(super) fn generate(shape: Shape, seed: Option<u64>) -> Result<Task, SchemaError> {
     let limit = bound(shape.law);
     let target = |column: Option<String>| TargetDraft {
         column,

@@ -150,7 +150,7 @@ pub fn prepare(
         "mnist" | "fashion-mnist" => images::pixels(entry, from)?,
         "mnist-pixels" | "fashion-mnist-pixels" => images::published_pixels(entry, from)?,
         "mnist-images" | "fashion-mnist-images" => images::images(entry, from)?,
-        "a9a" | "20newsgroups" | "reuters" => sparse::published(entry, from)?,
+        "a9a" | "20newsgroups" | "reuters" => sparse::load_published(entry, from)?,
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,
         _ if entry.is_ratings() => ratings::task(entry, from, seed)?,
         "synthetic-l" => synthetic::low(seed)?,
@@ -160,7 +160,7 @@ pub fn prepare(
         }
         name if made::find(name).is_some() => made::table(entry, seed)?,
         _ => match generated::shape(name) {
-            Some(shape) => generated::made(shape, seed)?,
+            Some(shape) => generated::generate(shape, seed)?,
             None => standins::task(entry, entry.rows, seed)?,
         },
     };

@@ -23,7 +23,7 @@ fn entry(number: u64) -> Entry {
     let generated = GeneratedTable::new(number);
     Entry {
         name: String::leak(format!("{PREFIX}{number:04}")),
-        title: String::leak(format!("Made up, number {number}: {}", generated.words())),
+        title: String::leak(format!("Made up, number {number}: {}", generated.description())),
         task: "one of two classes, by a model of many shapes",
         rows: generated.rows,
         columns: generated.width(),

@@ -117,11 +117,11 @@ pub const RATINGS: &[Entry] = &[
 ];
 
 /// Upper bound ξ on the ratings kept of a user, in a set with few items.
-const MOST: u32 = 80;
+const MOST_RATINGS_OF_USER: u32 = 80;
 
 /// The shape of a generated set; `None` for any other.
 pub fn made_up(entry: &Entry) -> Option<RankOne> {
-    let each = MOST as usize;
+    let each = MOST_RATINGS_OF_USER as usize;
     let shape = RankOne { users: entry.rows / each, items: entry.columns, each, seed: 20_180_611 };
     entry.name.starts_with("rank-one").then_some(shape)
 }
@@ -129,7 +129,7 @@ pub fn made_up(entry: &Entry) -> Option<RankOne> {
 /// The schema of a set of ratings.
 pub fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, SchemaError> {
     let most = match entry.columns {
-        400 | 900 => MOST,
+        400 | 900 => MOST_RATINGS_OF_USER,
         all => all as u32,
     };
     let bounds = match entry.name {
@@ -180,7 +180,7 @@ pub(super) fn task(entry: &Entry, from: &Path, seed: Option<u64>) -> Result<Task
                 rows.push(&line);
             }
         }
-        return finished(schema(entry, numbered(entry.columns))?, rows);
+        return finish_task(schema(entry, numbered(entry.columns))?, rows);
     }
     let (bytes, path) = original(entry, &entry.files[0], from)?;
     let damaged = || DataError::Damaged { file: Place::Path(path.clone()), format: "original" };
@@ -202,10 +202,10 @@ pub(super) fn task(entry: &Entry, from: &Path, seed: Option<u64>) -> Result<Task
     for (user, item, rating) in &found {
         rows.push(format!("{user},{item},{rating}").as_bytes());
     }
-    finished(schema(entry, listed)?, rows)
+    finish_task(schema(entry, listed)?, rows)
 }
 
-fn finished(schema: Schema, rows: Lines) -> Result<Task, CatalogError> {
+fn finish_task(schema: Schema, rows: Lines) -> Result<Task, CatalogError> {
     Ok(Task { header: "user,item,rating".into(), schema, rows, split: Split::Rows })
 }
 

@@ -26,7 +26,7 @@ pub(super) fn schema(
 
 /// A set in sparse text, with its published split. All values are in [0, 1]. The test file of a9a stops
 /// at feature 122 of 123.
-pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
+pub(super) fn load_published(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "+1".into()])?;
     let mut rows = Lines::default();
     let mut training = None;

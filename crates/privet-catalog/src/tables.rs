@@ -139,7 +139,7 @@ pub(super) fn kddcup99(entry: &Entry, from: &Path, key: &Key) -> Result<Task, Ca
     let lines: Vec<&[u8]> =
         bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let mut rows = Lines::default();
-    for chosen in split::shuffled(lines.len(), key).into_iter().take(entry.rows) {
+    for chosen in split::shuffled_rows(lines.len(), key).into_iter().take(entry.rows) {
         for cells in cells(lines[chosen], b',', 42, &path) {
             let mut cells = cells?;
             cells[41] = if cells[41] == b"normal." { b"normal" } else { b"attack" };

@@ -18,23 +18,23 @@ const VERBS: [&[&str]; 9] = [
 ];
 
 /// The text appended to their help.
-const WORDS: &str = "\
+const BAD_LINE_HELP: &str = "\
 A line that does not fit the schema ends the command with its number, which tells of that record.
 With `invalid = \"drop\"` in the schema no record can (see docs/guide.md).";
 
 /// Appends the text to the description of each of them.
-pub fn told(command: Command) -> Command {
-    let own = VERBS.into_iter().fold(command, telling);
-    family::names().into_iter().fold(own, |command, verb| telling(command, &[verb]))
+pub fn with_help(command: Command) -> Command {
+    let own = VERBS.into_iter().fold(command, with_help_at);
+    family::names().into_iter().fold(own, |command, verb| with_help_at(command, &[verb]))
 }
 
-fn telling(command: Command, path: &[&'static str]) -> Command {
+fn with_help_at(command: Command, path: &[&'static str]) -> Command {
     match path {
         [] => {
             let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
-            command.long_about(format!("{about}\n\n{WORDS}"))
+            command.long_about(format!("{about}\n\n{BAD_LINE_HELP}"))
         }
-        [verb, rest @ ..] => command.mut_subcommand(*verb, |below| telling(below, rest)),
+        [verb, rest @ ..] => command.mut_subcommand(*verb, |below| with_help_at(below, rest)),
     }
 }
 

@@ -27,7 +27,7 @@ Your own table:
   5. use it                       privet predict m.json new.csv --out predictions.csv
   6. take it away                 privet export m.json --to onnx --out m.onnx";
 
-const AFTER: &str = "\
+const AFTER_HELP: &str = "\
 Exit codes: 0 done; 1 refused on privacy grounds (certificate, proof, budget); 2 bad input or usage, data
 and model files included; 3 the environment (disk, permission); 130 interrupted.
 Results go to standard output, prose and progress to standard error.";
@@ -39,7 +39,7 @@ Results go to standard output, prose and progress to standard error.";
     version,
     about = "Differentially private machine learning with certificates",
     long_about = ABOUT,
-    after_help = AFTER,
+    after_help = AFTER_HELP,
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true,
@@ -68,7 +68,7 @@ pub struct Everywhere {
 impl Cli {
     /// The parser, with help that fits the window.
     pub fn shape() -> clap::Command {
-        flowing(bad_line::told(Self::command()))
+        flowing(bad_line::with_help(Self::command()))
     }
 
     /// Parses the arguments, the first of which is the program's name.

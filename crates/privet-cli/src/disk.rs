@@ -11,14 +11,14 @@ use privet_core::Relation;
 use privet_data::block::{BlockError, Cache, CacheRetention};
 use privet_data::read::{ReadOptions, files_of};
 use privet_data::{Dataset, Schema};
-use privet_learn::{METHODS, Method, Needs};
+use privet_learn::{METHODS, Method, TableAccess};
 use privet_optim::sum::{OnDisk, Table};
 use std::path::{Path, PathBuf};
 
 /// Memory for passes over rows on disk, unless `--memory` sets it.
 const STREAMING: u64 = 1 << 30;
 /// Memory assumed for a machine that does not report it.
-const UNKNOWN: u64 = 8 << 30;
+const ASSUMED_MEMORY: u64 = 8 << 30;
 
 /// How a table larger than memory is handled.
 #[derive(Args, Debug)]
@@ -116,12 +116,12 @@ impl DiskFlags {
     }
 
     fn memory(&self) -> u64 {
-        self.memory.unwrap_or_else(|| machine().unwrap_or(UNKNOWN) / 2)
+        self.memory.unwrap_or_else(|| machine().unwrap_or(ASSUMED_MEMORY) / 2)
     }
 
     /// True if this many rows exceed memory, by public facts alone; refused where the method, or a unit,
     /// needs them in memory all the same.
-    pub fn needed(&self, schema: &Schema, rows: u64, method: &Method) -> Result<bool, Failure> {
+    pub fn is_needed(&self, schema: &Schema, rows: u64, method: &Method) -> Result<bool, Failure> {
         let bytes = Cache::bytes(schema, rows);
         if bytes <= self.memory() {
             return Ok(false);
@@ -138,7 +138,7 @@ impl DiskFlags {
                 ))),
             };
         }
-        if method.info().covers.needs == Needs::Sums {
+        if method.info().covers.needs == TableAccess::Sums {
             return Ok(true);
         }
         match asked {
@@ -237,7 +237,7 @@ fn machine() -> Option<u64> {
 
 /// The learners that can read rows from disk.
 fn from_disk() -> String {
-    let sums = METHODS.iter().filter(|info| info.covers.needs == Needs::Sums);
+    let sums = METHODS.iter().filter(|info| info.covers.needs == TableAccess::Sums);
     sums.map(|info| info.name).collect::<Vec<_>>().join(", ")
 }
 

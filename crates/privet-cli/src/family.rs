@@ -4,7 +4,7 @@
 //! offered has a verb with nothing written here.
 
 use crate::failure::Failure;
-use crate::head::{Given, HeadArguments, Shape, USUAL, with_head};
+use crate::head::{FlagPresence, HeadArguments, Shape, USUAL_HEAD, with_head};
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
@@ -13,25 +13,26 @@ use crate::verbs::methods::{Line, of as lines};
 use crate::{say, sentences};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use privet_learn::{
-    Budgeted, Offered, Plan, Registered, Request, SettingInfo, Visit, each_offered, plan,
+    BudgetOptions, FamilyVisitor, OfferedFamily, Plan, RegisteredMethod, Request, SettingInfo,
+    each_offered, plan,
 };
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 /// A verb that was made: how it is written, and what it does.
-struct Verb {
+struct FamilyVerb {
     name: &'static str,
     command: fn() -> Command,
     run: fn(&ArgMatches) -> Result<(), Failure>,
 }
 
 /// The verbs of all families that are offered.
-fn verbs() -> Vec<Verb> {
-    struct OfferedVerbs(Vec<Verb>);
-    impl Visit for OfferedVerbs {
-        fn family<F: Offered>(&mut self) {
-            self.0.push(Verb { name: F::VERB, command: command::<F>, run: run::<F> });
+fn verbs() -> Vec<FamilyVerb> {
+    struct OfferedVerbs(Vec<FamilyVerb>);
+    impl FamilyVisitor for OfferedVerbs {
+        fn family<F: OfferedFamily>(&mut self) {
+            self.0.push(FamilyVerb { name: F::VERB, command: command::<F>, run: run::<F> });
         }
     }
     let mut offered = OfferedVerbs(Vec::new());
@@ -47,8 +48,8 @@ pub fn names() -> Vec<&'static str> {
 /// The methods of the family of this verb, a line each; `None` where no family that is offered has it.
 pub fn methods(verb: &str) -> Option<Vec<Line>> {
     struct MethodLines<'a>(&'a str, Option<Vec<Line>>);
-    impl Visit for MethodLines<'_> {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for MethodLines<'_> {
+        fn family<F: OfferedFamily>(&mut self) {
             if F::VERB == self.0 {
                 self.1 = Some(lines(F::Learner::ALL));
             }
@@ -108,17 +109,17 @@ impl Subcommand for ParsedCommand {
 }
 
 /// A family's head.
-fn shape<F: Offered>() -> Shape {
-    Shape { epsilon: (Given::Always, F::OF_EPSILON), delta: F::OF_DELTA, ..USUAL }
+fn shape<F: OfferedFamily>() -> Shape {
+    Shape { epsilon: (FlagPresence::Always, F::OF_EPSILON), delta: F::OF_DELTA, ..USUAL_HEAD }
 }
 
 /// What is asked for without data.
 const PLAN: &str = "plan";
 
 /// A family's verb as it is written.
-fn command<F: Offered>() -> Command {
+fn command<F: OfferedFamily>() -> Command {
     let verb = with_head(Command::new(F::VERB), &shape::<F>());
-    let verb = F::WORDS.iter().fold(verb, |verb, word| verb.arg(flag(word)));
+    let verb = F::REQUEST_FIELDS.iter().fold(verb, |verb, word| verb.arg(flag(word)));
     let verb = match F::Learner::ALL {
         [] => verb,
         all => verb.arg(method::<F>(all.iter().map(|info| info.name).collect())).arg(
@@ -139,18 +140,18 @@ fn command<F: Offered>() -> Command {
     Releasing::augment_args(verb.arg(asked_for))
         .mut_arg("data", unless_planned)
         .mut_arg("out", unless_planned)
-        .about(F::ABOUT)
-        .long_about(F::LONG)
+        .about(F::HELP_LINE)
+        .long_about(F::HELP_TEXT)
         .after_help(F::EXAMPLES)
 }
 
-fn method<F: Offered>(names: Vec<&'static str>) -> Arg {
+fn method<F: OfferedFamily>(names: Vec<&'static str>) -> Arg {
     let usual = F::Learner::default().info().name;
     Arg::new("method")
         .long("method")
         .value_name("METHOD")
         .help(format!("How: {} [default: {usual}]; see `privet methods`", names.join(", ")))
-        .value_parser(|word: &str| match F::Learner::named(word) {
+        .value_parser(|word: &str| match F::Learner::by_name(word) {
             Some(method) => Ok(method.info().name),
             None => Err(format!("accepted: {}", F::Learner::accepted())),
         })
@@ -169,13 +170,13 @@ fn flag(word: &'static SettingInfo) -> Arg {
 }
 
 /// What a family was asked for.
-struct FamilyRequest<F: Offered> {
+struct FamilyRequest<F: OfferedFamily> {
     words: Map<String, Value>,
     method: Option<F::Learner>,
-    budget: Budgeted,
+    budget: BudgetOptions,
 }
 
-impl<F: Offered> FamilyRequest<F> {
+impl<F: OfferedFamily> FamilyRequest<F> {
     fn of(matches: &ArgMatches, head: &HeadArguments) -> Result<Self, Failure> {
         let given = |word: &SettingInfo| {
             let value = matches.get_one::<Value>(word.name)?;
@@ -187,15 +188,15 @@ impl<F: Offered> FamilyRequest<F> {
             _ => Some(Self::method(matches)?),
         };
         Ok(Self {
-            words: F::WORDS.iter().filter_map(given).collect(),
+            words: F::REQUEST_FIELDS.iter().filter_map(given).collect(),
             method,
-            budget: Budgeted { epsilon, delta, neighbours: head.neighbours },
+            budget: BudgetOptions { epsilon, delta, neighbours: head.neighbours },
         })
     }
 
     fn method(matches: &ArgMatches) -> Result<F::Learner, Failure> {
         let named =
-            matches.get_one::<&'static str>("method").and_then(|name| F::Learner::named(name));
+            matches.get_one::<&'static str>("method").and_then(|name| F::Learner::by_name(name));
         let set = matches.get_many::<(String, String)>("set").into_iter().flatten();
         let mut method = named.unwrap_or_default();
         for (name, value) in set {
@@ -221,13 +222,13 @@ impl<F: Offered> FamilyRequest<F> {
 }
 
 /// Refuses before a record is read whatever can be refused then.
-fn run<F: Offered>(matches: &ArgMatches) -> Result<(), Failure> {
+fn run<F: OfferedFamily>(matches: &ArgMatches) -> Result<(), Failure> {
     let head = HeadArguments::of(matches, &shape::<F>());
     let wanted = FamilyRequest::<F>::of(matches, &head)?;
     let schema = head.schema()?;
     if matches.get_flag(PLAN) {
         let plan = wanted.plan(&schema, head.rows.unwrap_or_default())?;
-        return shown(&plan, matches.get_flag("json"));
+        return show_plan(&plan, matches.get_flag("json"));
     }
     let releasing =
         Releasing::from_arg_matches(matches).map_err(|usage| Failure::input(usage.to_string()))?;
@@ -242,7 +243,7 @@ fn run<F: Offered>(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 /// A plan, for people or for a program.
-fn shown<F: Offered>(plan: &Plan<F>, as_json: bool) -> Result<(), Failure> {
+fn show_plan<F: OfferedFamily>(plan: &Plan<F>, as_json: bool) -> Result<(), Failure> {
     let (request, claim) = (plan.request(), plan.guarantee());
     if as_json {
         return output::print_json(&json!({
@@ -265,19 +266,19 @@ fn shown<F: Offered>(plan: &Plan<F>, as_json: bool) -> Result<(), Failure> {
     );
     let (noise, other) = sentences::settings(&plan.settings());
     let mut text = format!("{}\n", request.task.summary());
-    text.push_str(&sentences::wrapped(&format!("noise: {noise}; settings: {other}"), "    "));
+    text.push_str(&sentences::wrap_lines(&format!("noise: {noise}; settings: {other}"), "    "));
     let proved = match claim {
         Some(claim) => format!(
             "proved: ε = {}, δ = {}, {}",
             number(claim.epsilon),
             number(claim.delta),
-            sentences::proved(plan.arithmetic())
+            sentences::arithmetic_words(plan.arithmetic())
         ),
         None => "no guarantee: no noise is added".into(),
     };
-    text.push_str(&sentences::wrapped(&proved, "    "));
+    text.push_str(&sentences::wrap_lines(&proved, "    "));
     for note in plan.notes() {
-        text.push_str(&sentences::wrapped(&format!("note: {note}"), "    "));
+        text.push_str(&sentences::wrap_lines(&format!("note: {note}"), "    "));
     }
     output::print(&text)
 }
@@ -297,8 +298,8 @@ mod tests {
     fn a_declared_family_has_a_verb() {
         let shape = command::<Mean>();
         let help = shape.clone().render_long_help().to_string();
-        assert_eq!(shape.get_about().unwrap().to_string(), Mean::ABOUT);
-        assert_eq!(shape.get_long_about().unwrap().to_string(), Mean::LONG);
+        assert_eq!(shape.get_about().unwrap().to_string(), Mean::HELP_LINE);
+        assert_eq!(shape.get_long_about().unwrap().to_string(), Mean::HELP_TEXT);
         for words in ["--epsilon", "--plan", "--out", "--ledger", "[default: 0]"] {
             assert!(help.contains(words), "{words}: {help}");
         }
@@ -319,7 +320,7 @@ mod tests {
         let plan = wanted.plan(&schema.unwrap(), 1000).unwrap();
         assert_eq!(plan.guarantee().unwrap().epsilon, 1.0);
         assert_eq!((Mean::VERB, Mean::NAME, wanted.doing()), ("mean", "mean", "mean".into()));
-        assert!(shown(&plan, true).is_ok());
+        assert!(show_plan(&plan, true).is_ok());
     }
 
     /// Every family that is offered is a verb of the command, by a name that no other verb has.

@@ -4,7 +4,7 @@
 use clap::Command;
 
 /// A line of at least this many characters was broken because the next word did not fit.
-const FULL: usize = 72;
+const FULL_LINE_CHARACTERS: usize = 72;
 
 /// Joins the paragraphs of the long descriptions of a command and all its subcommands into one line
 /// each, for `clap` to break. Lists (lines that begin with a space) and short lines stay as they are.
@@ -30,7 +30,11 @@ fn paragraphs(text: &str) -> String {
         let begins = line.is_empty() || line.starts_with(' ');
         match before {
             None => {}
-            Some(full) if !begins && !full.starts_with(' ') && full.chars().count() >= FULL => {
+            Some(full)
+                if !begins
+                    && !full.starts_with(' ')
+                    && full.chars().count() >= FULL_LINE_CHARACTERS =>
+            {
                 flowed.push(' ')
             }
             Some(_) => flowed.push('\n'),
@@ -48,7 +52,7 @@ mod tests {
 
     #[test]
     fn full_lines_flow_and_short_ones_and_lists_stay() {
-        let full = "x".repeat(FULL);
+        let full = "x".repeat(FULL_LINE_CHARACTERS);
         assert_eq!(
             paragraphs(&format!("{full}\nand so on.\nNext:\n  a  b\n  c\n\nLast.")),
             format!("{full} and so on.\nNext:\n  a  b\n  c\n\nLast.")

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use crate::order::Table;
-use crate::settings::{self, within};
+use crate::settings::{self, range_parser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation};
 use privet_data::Schema;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// The presence of a flag in a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Given {
+pub enum FlagPresence {
     /// It is required.
     Always,
     /// It is optional.
@@ -22,44 +22,44 @@ pub enum Given {
     /// The verb does not have it.
     Never,
 }
-use Given::{Always, Never, Perhaps};
+use FlagPresence::{Always, Never, Perhaps};
 
 /// The differences of a verb's head from the usual one, in help and in required flags.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// The table: its flag's presence and help.
-    pub data: (Given, &'static str),
+    pub data: (FlagPresence, &'static str),
     /// The public schema: its flag's presence and help.
-    pub schema: (Given, &'static str),
+    pub schema: (FlagPresence, &'static str),
     /// ε: its flag's presence, and the help between the name of the budget and its limits.
-    pub epsilon: (Given, &'static str),
+    pub epsilon: (FlagPresence, &'static str),
     /// Help on δ after its limits: other accepted values, and the default.
     pub delta: &'static str,
     /// The default neighbouring relation, and help on the accepted ones.
     pub neighbours: (Neighbours, &'static str),
     /// The number of rows: its flag's presence, name and help.
-    pub rows: (Given, &'static str, &'static str),
+    pub rows: (FlagPresence, &'static str, &'static str),
     /// True if a release is made only where ε is given: every other flag of a release then requires it.
     pub only_with_epsilon: bool,
 }
 
 /// Help on the table, for most verbs.
-pub const TABLE: &str = "The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; a file, a folder of files, or a \
+pub const TABLE_HELP: &str = "The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; a file, a folder of files, or a \
                          pattern of names in quotes ('visits/part-*.csv'); - is standard input";
 /// Help on δ, for most verbs.
 pub const PURE_AT_ZERO: &str = "; 0 asks for pure ε [default: 1/N², N the number of rows]";
 /// Help on the two relations.
-pub const RELATIONS: &str = "replace-one (row count public) or add-remove (row count private)";
+pub const RELATIONS_HELP: &str = "replace-one (row count public) or add-remove (row count private)";
 /// Help on a schema that a resumed stream does not take.
 pub const NOT_FOR_A_STREAM: &str = "The public schema (TOML); not for a stream that goes on";
 
 /// The usual head.
-pub const USUAL: Shape = Shape {
-    data: (Always, TABLE),
+pub const USUAL_HEAD: Shape = Shape {
+    data: (Always, TABLE_HELP),
     schema: (Always, "The public schema (TOML)"),
     epsilon: (Always, ""),
     delta: PURE_AT_ZERO,
-    neighbours: (Neighbours::ReplaceOne, RELATIONS),
+    neighbours: (Neighbours::ReplaceOne, RELATIONS_HELP),
     rows: (
         Perhaps,
         "rows",
@@ -87,7 +87,7 @@ macro_rules! head {
         }
     };
     (@shape { $($field:ident: $value:expr),* $(,)? }) => {
-        $crate::head::Shape { $($field: $value,)* ..$crate::head::USUAL }
+        $crate::head::Shape { $($field: $value,)* ..$crate::head::USUAL_HEAD }
     };
 }
 pub(crate) use head;
@@ -181,13 +181,16 @@ impl HeadArguments {
 
     /// Reads the head from parsed arguments.
     pub fn of(matches: &ArgMatches, shape: &Shape) -> Self {
-        fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
+        fn one_value<T: Clone + Send + Sync + 'static>(
+            matches: &ArgMatches,
+            name: &str,
+        ) -> Option<T> {
             matches.try_get_one::<T>(name).ok().flatten().cloned()
         }
-        let schema: Option<PathBuf> = one(matches, "schema");
-        let (epsilon, delta) = (one(matches, "epsilon"), one(matches, "delta"));
-        let neighbours: Option<Neighbours> = one(matches, "neighbours");
-        let rows: Option<u64> = one(matches, shape.rows.1);
+        let schema: Option<PathBuf> = one_value(matches, "schema");
+        let (epsilon, delta) = (one_value(matches, "epsilon"), one_value(matches, "delta"));
+        let neighbours: Option<Neighbours> = one_value(matches, "neighbours");
+        let rows: Option<u64> = one_value(matches, shape.rows.1);
         let given = [
             ("schema", schema.is_some()),
             ("epsilon", epsilon.is_some()),
@@ -197,7 +200,7 @@ impl HeadArguments {
         ];
         let given = given.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_string());
         Self {
-            data: one(matches, "data").unwrap_or_default(),
+            data: one_value(matches, "data").unwrap_or_default(),
             schema,
             epsilon,
             delta,
@@ -229,14 +232,14 @@ pub fn with_head(command: Command, shape: &Shape) -> Command {
         ),
         (
             shape.epsilon.0,
-            number(flag("epsilon", "E")).value_parser(within(EPSILON)).help(format!(
+            number(flag("epsilon", "E")).value_parser(range_parser(EPSILON)).help(format!(
                 "Privacy budget ε{}: {EPSILON}. Smaller is more private; privet picks none for you",
                 shape.epsilon.1
             )),
         ),
         (
             Perhaps,
-            budgeted(number(flag("delta", "D"))).value_parser(within(DELTA)).help(format!(
+            budgeted(number(flag("delta", "D"))).value_parser(range_parser(DELTA)).help(format!(
                 "What probabilities may differ by beyond e^ε, δ: {DELTA}{}",
                 shape.delta
             )),

@@ -19,7 +19,7 @@ pub fn read_secret(path: &Path) -> Result<Secret, Failure> {
     if others_can_read(&facts) {
         return Err(Failure::input(format!(
             "{shown}: others can read this secret key; run `chmod 600 {}`",
-            crate::output::quoted(path)
+            crate::output::quote_for_shell(path)
         )));
     }
     // A longer file is no key, whatever its first bytes.

@@ -47,22 +47,22 @@ pub mod shared {
     pub use crate::flow::flowing;
     pub use crate::interrupt::{advise, writing};
     pub use crate::output::{
-        is_said, number, open, print, print_json, quoted, report, room, table, write,
+        is_said, number, open, print, print_json, quote_for_shell, report, room, table, write,
     };
     pub use crate::progress::Meter;
-    pub use crate::sentences::{beside, wrapped};
-    pub use crate::settings::within;
+    pub use crate::sentences::{wrap_after_margin, wrap_lines};
+    pub use crate::settings::range_parser;
 }
 
 /// Runs the command line, whose first argument is the program's name, and returns the exit code. It is
 /// the whole program: it handles Ctrl-C and panics from here on.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    ended(|| cli::Cli::read(arguments), cli::Cli::run)
+    end_of(|| cli::Cli::read(arguments), cli::Cli::run)
 }
 
 /// As [`main`], for another command line.
 #[doc(hidden)]
-pub fn ended<Line>(
+pub fn end_of<Line>(
     read: impl FnOnce() -> Result<Line, clap::Error>,
     run: impl FnOnce(Line) -> Result<(), failure::Failure>,
 ) -> u8 {

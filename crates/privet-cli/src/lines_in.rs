@@ -10,7 +10,7 @@ use privet_data::{Dataset, Schema};
 use std::io::BufRead;
 
 /// Bytes after which a piece is passed on, if it contains a line.
-const ENOUGH: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 18;
 
 /// Reads pieces of a stream of rows.
 pub struct LinesIn<R> {
@@ -100,7 +100,7 @@ impl<R: BufRead> LinesIn<R> {
     ) -> Result<Option<Dataset>, Failure> {
         while !self.ended
             && (self.lines < batch
-                || (self.waiting.len() < ENOUGH && at_hand(&self.from) > 0)
+                || (self.waiting.len() < PIECE_BYTES && at_hand(&self.from) > 0)
                 || !self.lines.is_multiple_of(batch))
         {
             self.line()?;

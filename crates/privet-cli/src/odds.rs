@@ -8,8 +8,8 @@
 //! The attacker's odds after seeing an outcome are the odds before, times the likelihood ratio e^L of
 //! that outcome. δ is no bound on Pr\[L > ε\]: (ε, δ) bounds E\[(1 − e^(ε − L))₊\] ≤ δ, so that by
 //! Markov's inequality Pr\[L > ε + ln c\] ≤ δ·c/(c − 1) for every c > 1. So a suspicion grows by more
-//! than c·e^ε ([`SLACK`] is the c in use) with probability at most [`beyond`]; with δ = 0 never by more
-//! than e^ε.
+//! than c·e^ε ([`GROWTH_SLACK`] is the c in use) with probability at most [`growth_probability`]; with δ
+//! = 0 never by more than e^ε.
 
 use privet_dp::account::{self, Event};
 
@@ -37,18 +37,19 @@ pub fn best_guess(pairs: &[(f64, f64)]) -> f64 {
 }
 
 /// The factor c beyond e^ε by which a suspicion may grow where δ > 0.
-pub const SLACK: f64 = 1.1;
+pub const GROWTH_SLACK: f64 = 1.1;
 
-/// Upper bound on the posterior of a suspicion with this prior, except with a probability of [`beyond`].
+/// Upper bound on the posterior of a suspicion with this prior, except with a probability of
+/// [`growth_probability`].
 pub fn suspicion((epsilon, delta): (f64, f64), prior: f64) -> f64 {
-    let slack = if delta == 0.0 { 1.0 } else { SLACK };
+    let slack = if delta == 0.0 { 1.0 } else { GROWTH_SLACK };
     let grown = prior * slack * epsilon.min(700.0).exp();
     grown / (grown + 1.0 - prior)
 }
 
 /// Upper bound on the probability that a suspicion grows further.
-pub fn beyond(delta: f64) -> f64 {
-    (delta * SLACK / (SLACK - 1.0)).min(1.0)
+pub fn growth_probability(delta: f64) -> f64 {
+    (delta * GROWTH_SLACK / (GROWTH_SLACK - 1.0)).min(1.0)
 }
 
 /// Points (ε, δ(ε)) of a curve up to a largest ε, where the accountant proves one; includes the claim.
@@ -102,7 +103,10 @@ mod tests {
                 0.5 * libm::erfc(place / std::f64::consts::SQRT_2)
             };
             assert!(above(epsilon) > 5.0 * delta, "{epsilon} {delta}");
-            assert!(above(epsilon + SLACK.ln()) <= beyond(delta), "{epsilon} {delta}");
+            assert!(
+                above(epsilon + GROWTH_SLACK.ln()) <= growth_probability(delta),
+                "{epsilon} {delta}"
+            );
         }
     }
 }

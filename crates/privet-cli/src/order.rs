@@ -5,23 +5,23 @@
 
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, only_once, read_table, rows_needed};
+use crate::releasing::{ReleasePlace, Releasing, only_once, read_table, rows_needed};
 use crate::spending::{BudgetFlags, Spending, raw_rows};
 use privet_core::Relation;
 use privet_data::read::{Unchanged, count_records};
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::LedgerEntry;
 use privet_dp::noise::Origin;
-use privet_learn::order::{self, Countable, Draft, Inputs};
-use privet_learn::{Plan, Released, Shown, Task, plan};
+use privet_learn::order::{self, Countable, Inputs, ReleaseDraft};
+use privet_learn::{Plan, PlanNumbers, Released, Task, plan};
 use std::path::Path;
 
 /// What is set aside for a plan, or was paid before: its table may be read.
-pub type Reserved<'a, T> = order::Reserved<T, Table<'a>, Spending>;
+pub type ReservedPlan<'a, T> = order::ReservedPlan<T, Table<'a>, Spending>;
 /// A plan whose table was read.
-pub type Ready<T> = order::Read<T, Spending>;
+pub type ReadyPlan<T> = order::ReadPlan<T, Spending>;
 /// A release that was made, whose entry is open.
-pub type Unsettled<T> = order::Unsettled<T, Spending>;
+pub type UnsettledRelease<T> = order::UnsettledRelease<T, Spending>;
 
 /// The table that something is to be released of. Nothing of it was read.
 #[derive(Debug)]
@@ -95,9 +95,9 @@ impl BudgetFlags {
         (doing, repeatable): (&str, bool),
         plan: impl Fn(u64) -> Result<Plan<T>, Failure>,
         place: impl FnOnce() -> Result<P, Failure>,
-    ) -> Result<(P, Reserved<'a, T>), Failure> {
+    ) -> Result<(P, ReservedPlan<'a, T>), Failure> {
         let path = table.path;
-        let draft = Draft::new(table, plan)?;
+        let draft = ReleaseDraft::new(table, plan)?;
         let place = place()?;
         let spending = self.spending(Some(path), doing, repeatable)?;
         // Whoever pays has refused a seed.
@@ -113,9 +113,9 @@ impl Releasing {
         inputs: &[&Path],
         doing: &str,
         plan: impl Fn(u64) -> Result<Plan<T>, Failure>,
-    ) -> Result<(Place, Reserved<'a, T>), Failure> {
+    ) -> Result<(ReleasePlace, ReservedPlan<'a, T>), Failure> {
         let doing = (doing, self.is_repeatable());
-        self.budget().reserve(table, doing, plan, || self.place(inputs))
+        self.budget().reserve(table, doing, plan, || self.find_place(inputs))
     }
 
     /// The same for what was paid for whole before, `entered` in a ledger or in none: nothing more is
@@ -126,10 +126,10 @@ impl Releasing {
         inputs: &[&Path],
         entered: Option<&LedgerEntry>,
         plan: impl Fn(u64) -> Result<Plan<T>, Failure>,
-    ) -> Result<(Place, Reserved<'a, T>), Failure> {
+    ) -> Result<(ReleasePlace, ReservedPlan<'a, T>), Failure> {
         let path = table.path;
-        let draft = Draft::new(table, plan)?;
-        let place = self.place(inputs)?;
+        let draft = ReleaseDraft::new(table, plan)?;
+        let place = self.find_place(inputs)?;
         let paid = self.paid_before(Some(path), entered)?;
         Ok((place, draft.paid_before(paid)?))
     }
@@ -142,7 +142,7 @@ impl Releasing {
         inputs: &[&Path],
         plan: &Plan<T>,
         entered: Option<&LedgerEntry>,
-    ) -> Result<(Place, Dataset), Failure> {
+    ) -> Result<(ReleasePlace, Dataset), Failure> {
         let (schema, relation) = (plan.schema(), plan.request().relation());
         let table = Table::new(path, schema, relation, Some(plan.request().rows))?;
         let (place, reserved) = self.go_on(table, inputs, entered, |_| Ok(plan.clone()))?;
@@ -156,21 +156,21 @@ type Settle = Box<dyn FnOnce() -> Result<(), Failure>>;
 
 /// A release that was made, and is nowhere yet.
 #[must_use = "it was paid for, and is nowhere yet"]
-pub enum Made<T: Task> {
+pub enum MadeRelease<T: Task> {
     /// In one piece; its entry is open.
-    Whole(Box<Unsettled<T>>),
+    Whole(Box<UnsettledRelease<T>>),
     /// Of a stream, which was paid for before: closed by this.
     OfStream(Box<Released<T>>, Settle),
 }
 
-impl<T: Task> Made<T> {
+impl<T: Task> MadeRelease<T> {
     /// Of a stream, whose own files say what was released.
     pub fn of(released: Released<T>) -> Self {
-        Self::until(released, || Ok(()))
+        Self::settled_by(released, || Ok(()))
     }
 
     /// Of what is settled by this, once it is written.
-    pub fn until(
+    pub fn settled_by(
         released: Released<T>,
         settle: impl FnOnce() -> Result<(), Failure> + 'static,
     ) -> Self {
@@ -178,7 +178,7 @@ impl<T: Task> Made<T> {
     }
 
     /// The numbers of its plan, as it was carried out or else made again.
-    pub fn settings(&self) -> Option<Shown> {
+    pub fn settings(&self) -> Option<PlanNumbers> {
         match self {
             Self::Whole(made) => Some(made.settings().clone()),
             Self::OfStream(released, _) => {
@@ -204,8 +204,8 @@ impl<T: Task> Made<T> {
     }
 }
 
-impl<T: Task> From<Unsettled<T>> for Made<T> {
-    fn from(made: Unsettled<T>) -> Self {
+impl<T: Task> From<UnsettledRelease<T>> for MadeRelease<T> {
+    fn from(made: UnsettledRelease<T>) -> Self {
         Self::Whole(Box::new(made))
     }
 }

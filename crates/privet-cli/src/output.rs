@@ -96,7 +96,7 @@ const NARROWEST: usize = 24;
 pub fn table(rows: &[Vec<String>]) -> String {
     let shown = |cell: &String| printable(cell).into_owned();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
-    let rows = folded(rows);
+    let rows = wrap_last_column(rows);
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -122,7 +122,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// The same rows with the last column wrapped, if they are too wide.
-fn folded(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+fn wrap_last_column(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -192,8 +192,9 @@ pub fn open_for(
     let pipe = path.metadata().is_ok_and(|found| !found.is_file());
     let _guard = (!pipe).then(interrupt::writing);
     let existing = if force { Existing::Replace } else { Existing::Keep };
-    let opened = Destination::open(path, existing).map_err(|error| refused(flag, path, error))?;
-    swept(opened.swept());
+    let opened =
+        Destination::open(path, existing).map_err(|error| output_refused(flag, path, error))?;
+    report_leftovers(opened.removed_leftovers());
     Ok(opened)
 }
 
@@ -235,7 +236,7 @@ pub fn journal_of(path: &Path) -> PathBuf {
 }
 
 /// Refuses a file in which a stream could not begin, before the stream is paid for.
-pub fn fresh(flag: &str, path: &Path) -> Result<(), Failure> {
+pub fn refuse_existing(flag: &str, path: &Path) -> Result<(), Failure> {
     let journal = journal_of(path);
     if journal.exists() {
         return Err(Failure::input(format!(
@@ -248,7 +249,7 @@ pub fn fresh(flag: &str, path: &Path) -> Result<(), Failure> {
 }
 
 /// Reports leftovers of killed runs that were removed.
-pub fn swept(left: &[PathBuf]) {
+pub fn report_leftovers(left: &[PathBuf]) {
     for path in left {
         say!("removed {}, which a run that was killed had left", path.display());
     }
@@ -274,11 +275,11 @@ pub fn write_for(
     }
     // Writing through a pipe may block for ever.
     let _guard = destination.file().is_some().then(interrupt::writing);
-    destination.write(bytes).map_err(|error| refused(flag, path, error))
+    destination.write(bytes).map_err(|error| output_refused(flag, path, error))
 }
 
 /// The location of a written release.
-pub struct Placed {
+pub struct WrittenPlace {
     pub path: PathBuf,
     /// True for a file created here.
     pub whole: bool,
@@ -290,7 +291,7 @@ pub struct Placed {
 
 /// Writes a release, which has spent its budget and cannot be made again; elsewhere if it must be, and
 /// on standard output as a last resort. An error means that the release is lost.
-pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
+pub fn keep(destination: Destination, text: &str) -> Result<WrittenPlace, Failure> {
     let (standard, whole) = (destination.is_standard(), destination.file().is_some());
     let _guard = whole.then(interrupt::writing);
     let lost = |why: WriteError| {
@@ -302,18 +303,18 @@ pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
     };
     match destination.keep(text.as_bytes()) {
         Ok(Written { path, instead: None, .. }) => {
-            Ok(Placed { path, whole, standard, misplaced: None })
+            Ok(WrittenPlace { path, whole, standard, misplaced: None })
         }
         Ok(Written { path, instead: Some(why), .. }) => {
             let misplaced = misplaced(why, &format!("is in {}", path.display()));
-            Ok(Placed { path, whole: true, standard, misplaced })
+            Ok(WrittenPlace { path, whole: true, standard, misplaced })
         }
         // Standard output has failed already, or fails too.
         Err(why) if standard || print_exact(text).is_err() => Err(lost(why)),
         Err(why) => {
             let (path, misplaced) =
                 ("standard output".into(), misplaced(why, "went to standard output"));
-            Ok(Placed { path, whole: false, standard: true, misplaced })
+            Ok(WrittenPlace { path, whole: false, standard: true, misplaced })
         }
     }
 }
@@ -330,7 +331,9 @@ pub fn room(flag: &str, folder: &Path) -> Result<(), Failure> {
         )));
     }
     let probed = Destination::open(&there.join("privet-room"), Existing::Replace);
-    swept(probed.map_err(|error| refused(flag, folder, error))?.swept());
+    report_leftovers(
+        probed.map_err(|error| output_refused(flag, folder, error))?.removed_leftovers(),
+    );
     Ok(())
 }
 
@@ -343,7 +346,7 @@ pub fn folder(flag: &str, path: &Path) -> Result<(), Failure> {
     })
 }
 
-fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
+fn output_refused(flag: &str, path: &Path, error: WriteError) -> Failure {
     let path = path.display();
     match error {
         WriteError::Exists { .. } => Failure::input(format!(
@@ -375,7 +378,7 @@ pub fn mode(whole: bool) -> &'static str {
 }
 
 /// A path quoted for a shell.
-pub fn quoted(path: &Path) -> String {
+pub fn quote_for_shell(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,~".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -424,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_path_with_blanks_is_quoted() {
-        assert_eq!(quoted(Path::new("demo/train.csv")), "demo/train.csv");
-        assert_eq!(quoted(Path::new("my demo/it's")), r"'my demo/it'\''s'");
+        assert_eq!(quote_for_shell(Path::new("demo/train.csv")), "demo/train.csv");
+        assert_eq!(quote_for_shell(Path::new("my demo/it's")), r"'my demo/it'\''s'");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 /// Work quicker than this shows nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SILENT_TIME: Duration = Duration::from_secs(1);
 
 /// One running piece of work; it disappears when dropped.
 pub struct Meter {
@@ -40,7 +40,7 @@ impl Meter {
         let (sender, receiver) = channel::<()>();
         let shown = bar.clone();
         std::thread::spawn(move || {
-            if receiver.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if receiver.recv_timeout(SILENT_TIME) == Err(RecvTimeoutError::Timeout) {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
                 shown.enable_steady_tick(Duration::from_millis(100));
             }

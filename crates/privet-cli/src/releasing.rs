@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::keys::{self, Secret};
-use crate::order::Made;
-use crate::output::{self, Placed, number};
+use crate::order::MadeRelease;
+use crate::output::{self, WrittenPlace, number};
 use crate::progress::Meter;
 use crate::spending::{BudgetFlags, Spending};
 use crate::{say, sentences};
@@ -16,7 +16,7 @@ use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, LedgerEntry, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::report::Report;
-use privet_learn::{Family, Released, Shown, Task, file};
+use privet_learn::{Family, PlanNumbers, Released, Task, file};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ impl PerhapsReleasing {
     }
 
     /// Refuses flags that mean nothing where nothing is released.
-    pub fn alone(&self) -> Result<(), Failure> {
+    pub fn refuse_release_flags(&self) -> Result<(), Failure> {
         match &self.given {
             Some(flag) => {
                 Err(Failure::input(format!("--{flag}: accepted with --epsilon and --out")))
@@ -99,16 +99,16 @@ impl Args for PerhapsReleasing {
 }
 
 /// A release that was written.
-struct Written<T: Task> {
+struct WrittenRelease<T: Task> {
     released: Released<T>,
-    placed: Placed,
+    placed: WrittenPlace,
     signer: Option<String>,
     /// What to end with, if not all went well.
     failure: Option<Failure>,
 }
 
 /// A place that was found to be good before a record was read.
-pub struct Place {
+pub struct ReleasePlace {
     destination: Destination,
     secret: Option<Secret>,
 }
@@ -120,7 +120,7 @@ impl Releasing {
     }
 
     /// Finds out before a record is read whether a release can go where it should.
-    pub fn place(&self, inputs: &[&Path]) -> Result<Place, Failure> {
+    pub fn find_place(&self, inputs: &[&Path]) -> Result<ReleasePlace, Failure> {
         let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
         let mut inputs = inputs.to_vec();
         inputs.extend(self.sign.as_deref());
@@ -142,12 +142,12 @@ impl Releasing {
                 "warning: --seed makes the noise repeatable: what is released will be NOT PRIVATE"
             );
         }
-        Ok(Place { destination, secret })
+        Ok(ReleasePlace { destination, secret })
     }
 
     /// The same where standard output has the lines of a stream.
-    pub fn place_beside(&self, inputs: &[&Path]) -> Result<Place, Failure> {
-        let place = self.place(inputs)?;
+    pub fn place_beside(&self, inputs: &[&Path]) -> Result<ReleasePlace, Failure> {
+        let place = self.find_place(inputs)?;
         match place.destination.is_standard() {
             true => Err(Failure::input(
                 "--out -: standard output has the lines of the stream; the name of a file is accepted",
@@ -193,21 +193,25 @@ impl Releasing {
     }
 
     /// Writes what was released, closes what is open, and says so, with what is reported of it.
-    pub fn keep<F: Family>(&self, place: Place, made: impl Into<Made<F>>) -> Result<(), Failure> {
+    pub fn keep<F: Family>(
+        &self,
+        place: ReleasePlace,
+        made: impl Into<MadeRelease<F>>,
+    ) -> Result<(), Failure> {
         self.keep_with(place, made, |_, _| Ok(String::new()))
     }
 
     /// The same with `more`, at the end of the words, and in the JSON.
     pub fn keep_with<F: Family>(
         &self,
-        place: Place,
-        made: impl Into<Made<F>>,
+        place: ReleasePlace,
+        made: impl Into<MadeRelease<F>>,
         more: impl FnOnce(&Released<F>, &mut Value) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
-        let made: Made<F> = made.into();
+        let made: MadeRelease<F> = made.into();
         let settings = if F::TELLS_SETTINGS { made.settings() } else { None };
         self.keep_as(place, made, F::NOUN, |released| {
-            let (words, mut told) = said(released, settings.as_ref());
+            let (words, mut told) = report_release(released, settings.as_ref());
             Ok((words + &more(released, &mut told)?, told))
         })
     }
@@ -215,13 +219,13 @@ impl Releasing {
     /// The same of a `noun`, with `own` words and JSON.
     pub fn keep_as<T: Task>(
         &self,
-        place: Place,
-        made: Made<T>,
+        place: ReleasePlace,
+        made: MadeRelease<T>,
         noun: &str,
         own: impl FnOnce(&Released<T>) -> Result<(String, Value), Failure>,
     ) -> Result<(), Failure> {
-        let Written { released, placed, signer, failure } = self.write(place, made)?;
-        let Placed { path, whole, standard, .. } = placed;
+        let WrittenRelease { released, placed, signer, failure } = self.write(place, made)?;
+        let WrittenPlace { path, whole, standard, .. } = placed;
         let own = own(&released)?;
         let report = if self.json {
             let place = json!({ noun: path.display().to_string(), "signer": signer });
@@ -244,9 +248,13 @@ impl Releasing {
     }
 
     /// Writes what was released of a stream whose own output is on standard output, and says so beside it.
-    pub fn keep_beside<T: Task>(&self, place: Place, released: Released<T>) -> Result<(), Failure> {
-        let Written { released, placed, signer, failure } =
-            self.write(place, Made::of(released))?;
+    pub fn keep_beside<T: Task>(
+        &self,
+        place: ReleasePlace,
+        released: Released<T>,
+    ) -> Result<(), Failure> {
+        let WrittenRelease { released, placed, signer, failure } =
+            self.write(place, MadeRelease::of(released))?;
         let words =
             in_words(released.certificate()) + &where_it_is(&placed.path, placed.whole, signer);
         say!("{}", words.trim_end());
@@ -254,8 +262,12 @@ impl Releasing {
     }
 
     /// Writes, then settles. Nothing but a release that is nowhere is an error here.
-    fn write<T: Task>(&self, place: Place, made: Made<T>) -> Result<Written<T>, Failure> {
-        let Place { destination, secret } = place;
+    fn write<T: Task>(
+        &self,
+        place: ReleasePlace,
+        made: MadeRelease<T>,
+    ) -> Result<WrittenRelease<T>, Failure> {
+        let ReleasePlace { destination, secret } = place;
         let text = file::to_json(made.released(), secret.as_deref())?;
         let mut placed = output::keep(destination, &text)?;
         let (released, settled) = made.settle();
@@ -266,7 +278,7 @@ impl Releasing {
             }
             (misplaced, settled) => misplaced.or(settled.err()),
         };
-        Ok(Written { released, placed, signer, failure })
+        Ok(WrittenRelease { released, placed, signer, failure })
     }
 
     /// Writes a later release of the same stream in place of the one before.
@@ -274,7 +286,7 @@ impl Releasing {
         let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
         let _guard = crate::interrupt::writing();
         let kept = file::save(released, &self.out, secret.as_deref(), Existing::Replace)?;
-        output::swept(&kept.swept);
+        output::report_leftovers(&kept.swept);
         kept.instead.map_or(Ok(()), |why| {
             let words =
                 format!("{why}: what was released, and paid for, is in {}", kept.path.display());
@@ -284,7 +296,10 @@ impl Releasing {
 }
 
 /// What is reported of a release where it is made, in words and as JSON.
-fn said<F: Family>(released: &Released<F>, settings: Option<&Shown>) -> (String, Value) {
+fn report_release<F: Family>(
+    released: &Released<F>,
+    settings: Option<&PlanNumbers>,
+) -> (String, Value) {
     let Report { sections, mut told, .. } = F::report(released);
     let mut text = if F::AT_ONCE { sentences::sections(&sections) } else { String::new() };
     if F::TELLS_SETTINGS {
@@ -316,7 +331,7 @@ fn where_it_is(path: &Path, whole: bool, signer: Option<String>) -> String {
         text.push_str(&format!("signed by {key}\n"));
     }
     if whole {
-        text.push_str(&format!("next: privet verify {}\n", output::quoted(path)));
+        text.push_str(&format!("next: privet verify {}\n", output::quote_for_shell(path)));
     }
     text
 }
@@ -325,7 +340,7 @@ fn in_words(certificate: &Certificate) -> String {
     let mut text = match &certificate.guarantee {
         Some(guarantee) if guarantee.epsilon.is_finite() => {
             let promise = sentences::guarantee(guarantee);
-            sentences::wrapped(&format!("released with this guarantee: {promise}."), "")
+            sentences::wrap_lines(&format!("released with this guarantee: {promise}."), "")
         }
         Some(guarantee) => format!(
             "released WITHOUT a guarantee (ε = {} at δ = {})\n",
@@ -335,7 +350,7 @@ fn in_words(certificate: &Certificate) -> String {
         None => "released WITHOUT privacy: no noise was added\n".into(),
     };
     for note in &certificate.notes {
-        text.push_str(&sentences::wrapped(&format!("note: {note}"), ""));
+        text.push_str(&sentences::wrap_lines(&format!("note: {note}"), ""));
     }
     text
 }

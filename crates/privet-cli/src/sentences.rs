@@ -1,14 +1,14 @@
 //! Guarantees and mechanisms in plain words.
 
 use crate::output::number;
-use privet_core::{Neighbours, Unit, Whose};
+use privet_core::{Neighbours, Unit, UnitDefinition};
 use privet_dp::account::filter::Law;
 use privet_dp::account::{
     Cost, Event, Filter, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
 };
-use privet_dp::gate::{Arithmetic, Provenance, SILENT};
+use privet_dp::gate::{Arithmetic, LAST_WITHOUT_PROVENANCE, Provenance};
 use privet_learn::report::{Part, Section};
-use privet_learn::{Shown, Unchecked};
+use privet_learn::{PlanNumbers, Unchecked};
 
 pub use privet_learn::linear::features;
 
@@ -76,7 +76,7 @@ pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
 }
 
 /// The arithmetic in two words.
-pub fn proved(arithmetic: Arithmetic) -> &'static str {
+pub fn arithmetic_words(arithmetic: Arithmetic) -> &'static str {
     match arithmetic {
         Arithmetic::Finite => "with rounding",
         Arithmetic::Real => "on paper",
@@ -84,29 +84,29 @@ pub fn proved(arithmetic: Arithmetic) -> &'static str {
 }
 
 /// The heading above the words of a file's maker.
-pub const STATED: &str =
+pub const MAKER_HEADING: &str =
     "Words of whoever made the file, not of this program, which nothing checks:";
 
 /// Notes of a file that are not its plan's, quoted line by line, so that they cannot pass for words of
 /// the program.
-pub fn stated(notes: &[String]) -> String {
+pub fn quote_notes(notes: &[String]) -> String {
     if notes.is_empty() {
         return String::new();
     }
-    let quoted = notes.iter().map(|note| wrapped(note, "  | ")).collect::<String>();
-    format!("{}{quoted}", wrapped(STATED, "  "))
+    let quoted = notes.iter().map(|note| wrap_lines(note, "  | ")).collect::<String>();
+    format!("{}{quoted}", wrap_lines(MAKER_HEADING, "  "))
 }
 
 /// The assumptions of a claim, in one sentence.
-pub fn unchecked(facts: &[Unchecked]) -> String {
+pub fn assumptions_sentence(facts: &[Unchecked]) -> String {
     let all: Vec<_> = facts.iter().map(|one| one.what.as_str()).collect();
     format!("taken for granted, checked by nothing: {}.", all.join("; "))
 }
 
 /// The origin of a certificate: version, date and identifier.
-pub fn made(made: Option<&Provenance>) -> String {
+pub fn provenance_sentence(made: Option<&Provenance>) -> String {
     match made {
-        None => format!("made by version {SILENT}, which wrote no date."),
+        None => format!("made by version {LAST_WITHOUT_PROVENANCE}, which wrote no date."),
         Some(Provenance { version, date: Some(date), id: Some(id) }) => {
             format!("made by version {version} on {date}, certificate {id}.")
         }
@@ -115,7 +115,7 @@ pub fn made(made: Option<&Provenance>) -> String {
 }
 
 /// Number of candidates whose noise is described.
-const SHOWN: usize = 3;
+const SHOWN_CANDIDATES: usize = 3;
 
 /// The events of an adaptive session: its limit, and the first few.
 pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
@@ -132,8 +132,8 @@ pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
         }
     )];
     let all = events(event, on);
-    lines.extend(all.iter().take(SHOWN - 1).cloned());
-    if all.len() >= SHOWN {
+    lines.extend(all.iter().take(SHOWN_CANDIDATES - 1).cloned());
+    if all.len() >= SHOWN_CANDIDATES {
         lines.push(format!("and so on, {} times in all", all.len()));
     }
     lines
@@ -145,20 +145,20 @@ pub fn events(event: &Event, on: &str) -> Vec<String> {
         Event::Use { cost, .. } => vec![self::cost(cost, on)],
         Event::All(parts) => parts.iter().flat_map(|part| events(part, on)).collect(),
         Event::Repeat { count, event } => {
-            each(event, on, &format!("{count} times, fresh noise each"))
+            use_sentences(event, on, &format!("{count} times, fresh noise each"))
         }
-        Event::UpTo { count, event } => each(
+        Event::UpTo { count, event } => use_sentences(
             event,
             on,
             &format!("up to {count} times, fresh noise each, charged as if all were made"),
         ),
         Event::BestOf { candidates, .. } => {
             let mut lines = Vec::new();
-            for (place, event) in candidates.iter().take(SHOWN).enumerate() {
+            for (place, event) in candidates.iter().take(SHOWN_CANDIDATES).enumerate() {
                 let how = format!("in a run of candidate {}", place + 1);
-                lines.extend(each(event, on, &how));
+                lines.extend(use_sentences(event, on, &how));
             }
-            if candidates.len() > SHOWN {
+            if candidates.len() > SHOWN_CANDIDATES {
                 lines.push(format!("and so on for all {} candidates", candidates.len()));
             }
             lines.push(
@@ -167,13 +167,15 @@ pub fn events(event: &Event, on: &str) -> Vec<String> {
             );
             lines
         }
-        Event::Selected { event, .. } => {
-            each(event, on, "the best of a secret random number of runs, each with fresh noise")
-        }
+        Event::Selected { event, .. } => use_sentences(
+            event,
+            on,
+            "the best of a secret random number of runs, each with fresh noise",
+        ),
     }
 }
 
-fn each(event: &Event, on: &str, how: &str) -> Vec<String> {
+fn use_sentences(event: &Event, on: &str, how: &str) -> Vec<String> {
     events(event, on).into_iter().map(|line| format!("{how}: {line}")).collect()
 }
 
@@ -321,7 +323,7 @@ pub fn sentence(text: &str) -> String {
 }
 
 /// Long lines broken at blanks, each starting with `indent`.
-pub fn wrapped(text: &str, indent: &str) -> String {
+pub fn wrap_lines(text: &str, indent: &str) -> String {
     const WIDTH: usize = 80;
     let mut lines = String::new();
     let mut line = String::new();
@@ -344,7 +346,7 @@ pub fn wrapped(text: &str, indent: &str) -> String {
 /// The parts of a report: paragraphs broken into lines that start with `indent`.
 pub fn parts(parts: &[Part], indent: &str) -> String {
     let shown = |part: &Part| match part {
-        Part::Prose(text) => wrapped(text, indent),
+        Part::Prose(text) => wrap_lines(text, indent),
         Part::Lines(text) => text.clone(),
         Part::Table(rows) => crate::output::table(rows),
     };
@@ -357,13 +359,13 @@ pub fn sections(sections: &[Section]) -> String {
 }
 
 /// Wrapped text after a margin, which later lines leave blank.
-pub fn beside(margin: &str, text: &str) -> String {
+pub fn wrap_after_margin(margin: &str, text: &str) -> String {
     let indent = " ".repeat(margin.chars().count());
-    format!("{margin}{}", &wrapped(text, &indent)[indent.len()..])
+    format!("{margin}{}", &wrap_lines(text, &indent)[indent.len()..])
 }
 
 /// The numbers of a plan: noise scales, and the others.
-pub fn settings(settings: &Shown) -> (String, String) {
+pub fn settings(settings: &PlanNumbers) -> (String, String) {
     let (noise, other): (Vec<_>, Vec<_>) =
         settings.iter().partition(|(name, _)| name.ends_with("_noise"));
     let joined = |numbers: Vec<(&str, f64)>| {
@@ -378,10 +380,10 @@ pub fn settings(settings: &Shown) -> (String, String) {
 }
 
 /// The definition of a unit, where it does not follow from its kind.
-pub fn whose(unit: Unit, whose: &Whose) -> Option<String> {
+pub fn unit_sentence(unit: Unit, whose: &UnitDefinition) -> Option<String> {
     match (unit, whose) {
         (Unit::Record, _) => None,
-        (Unit::User { .. }, Whose::NotSaid) => {
+        (Unit::User { .. }, UnitDefinition::NotSaid) => {
             Some("whose records are one user's is not said".into())
         }
         (Unit::User { .. }, whose) => Some(format!("a user is {whose}")),

@@ -9,10 +9,12 @@ use clap::builder::{
     TypedValueParser,
 };
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use privet_core::{Range, Whose};
+use privet_core::{Range, UnitDefinition};
 use privet_data::Schema;
-use privet_learn::linear::request::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
-use privet_learn::{Calibration, Method, ROWS, Request, Words};
+use privet_learn::linear::request::{
+    DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LossInfo, REQUESTABLE_LOSSES,
+};
+use privet_learn::{Calibration, Method, ROWS, Request, RequestOptions};
 use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +35,7 @@ pub struct RequestFlags {
     pub loss: Option<String>,
 
     #[arg(
-        long, value_name = "H", value_parser = within(HUBER_WIDTH), allow_hyphen_values = true,
+        long, value_name = "H", value_parser = range_parser(HUBER_WIDTH), allow_hyphen_values = true,
         help = format!("Half width of the rounded corner of huber-svm, huber and quantile, for the \
                         last two in units of half the target's span: {HUBER_WIDTH} \
                         [default: {DEFAULT_HUBER_WIDTH}]"),
@@ -41,14 +43,14 @@ pub struct RequestFlags {
     pub huber_width: Option<f64>,
 
     #[arg(
-        long, value_name = "TAU", value_parser = within(QUANTILE), allow_hyphen_values = true,
+        long, value_name = "TAU", value_parser = range_parser(QUANTILE), allow_hyphen_values = true,
         help = format!("Which quantile --loss quantile predicts: {QUANTILE} \
                         [default: {DEFAULT_QUANTILE}]"),
     )]
     pub quantile: Option<f64>,
 
     #[arg(
-        long, value_name = "RATE", value_parser = within(RATE), allow_hyphen_values = true,
+        long, value_name = "RATE", value_parser = range_parser(RATE), allow_hyphen_values = true,
         help = "Rate that --loss poisson predicts at a score of 0, which the ridge pulls to, in the \
                 target's unit and at most its upper bound [default: 0.135 times that bound]",
     )]
@@ -59,7 +61,7 @@ pub struct RequestFlags {
     pub set: Vec<(String, String)>,
 
     #[command(flatten)]
-    former: Former,
+    former: FormerFlags,
 }
 
 /// Settings that had flags of their own before 0.3.0; the flags remain, hidden: the same as
@@ -68,9 +70,9 @@ const FORMER: [&str; 4] = ["ridge", "gamma", "split", "steps"];
 
 /// The settings given by such a flag.
 #[derive(Debug, Clone, Default)]
-struct Former(Vec<(String, String)>);
+struct FormerFlags(Vec<(String, String)>);
 
-impl Args for Former {
+impl Args for FormerFlags {
     fn augment_args(command: Command) -> Command {
         let flag = |name| {
             let flag = Arg::new(name).long(name).value_name("VALUE").hide(true);
@@ -84,7 +86,7 @@ impl Args for Former {
     }
 }
 
-impl FromArgMatches for Former {
+impl FromArgMatches for FormerFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = |name: &str| Some((name.into(), matches.get_one::<String>(name)?.clone()));
         Ok(Self(FORMER.into_iter().filter_map(given).collect()))
@@ -99,11 +101,11 @@ impl FromArgMatches for Former {
 /// The names of losses, each with its meaning.
 fn losses() -> PossibleValuesParser {
     let named = |info: &LossInfo| PossibleValue::new(info.name).help(info.meaning);
-    PossibleValuesParser::new(LOSSES.iter().map(named).collect::<Vec<_>>())
+    PossibleValuesParser::new(REQUESTABLE_LOSSES.iter().map(named).collect::<Vec<_>>())
 }
 
 /// A parser that accepts exactly the values that the library accepts.
-pub fn within(
+pub fn range_parser(
     range: Range,
 ) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
     move |text: &str| {
@@ -121,7 +123,7 @@ pub fn rows(text: &str) -> Result<u64, String> {
 
 /// The name of a column of unit identifiers.
 pub fn column(text: &str) -> Result<String, String> {
-    Whose::named(text).map(|_| text.into()).map_err(|error| error.to_string())
+    UnitDefinition::from_column_name(text).map(|_| text.into()).map_err(|error| error.to_string())
 }
 
 /// A pair NAME=VALUE.
@@ -136,7 +138,7 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 
 impl RequestFlags {
     /// The method's own settings, by name.
-    pub fn own(&self) -> Vec<(String, String)> {
+    pub fn own_settings(&self) -> Vec<(String, String)> {
         self.former.0.iter().chain(&self.set).cloned().collect()
     }
 
@@ -150,7 +152,7 @@ impl RequestFlags {
 
     /// The flags without a method's own settings.
     pub fn of_no_method(&self) -> Self {
-        Self { former: Former::default(), set: Vec::new(), ..self.clone() }
+        Self { former: FormerFlags::default(), set: Vec::new(), ..self.clone() }
     }
 
     /// The request. Its δ is 1/rows² unless given.
@@ -161,13 +163,18 @@ impl RequestFlags {
         method: &Method,
         calibration: Calibration,
     ) -> Result<Request, Failure> {
-        let words = self.words(head, method.clone(), calibration);
+        let words = self.request_options(head, method.clone(), calibration);
         Ok(Request::build(schema, rows, &words)?)
     }
 
     /// The options as words, for a request.
-    pub fn words(&self, head: &HeadArguments, method: Method, calibration: Calibration) -> Words {
-        Words {
+    pub fn request_options(
+        &self,
+        head: &HeadArguments,
+        method: Method,
+        calibration: Calibration,
+    ) -> RequestOptions {
+        RequestOptions {
             epsilon: head.epsilon,
             delta: head.delta,
             neighbours: head.neighbours,
@@ -176,7 +183,7 @@ impl RequestFlags {
             quantile: self.quantile,
             rate_at_zero: self.rate_at_zero,
             method,
-            settings: self.own(),
+            settings: self.own_settings(),
             calibration,
         }
     }
@@ -197,7 +204,7 @@ mod tests {
     #[test]
     fn former_flags_are_settings_and_are_not_shown() {
         for name in FORMER {
-            let own = |line: [&str; 3]| Line::parse_from(line).flags.own();
+            let own = |line: [&str; 3]| Line::parse_from(line).flags.own_settings();
             let former = own(["privet", &format!("--{name}"), "7"]);
             assert_eq!(former, own(["privet", "--set", &format!("{name}=7")]));
             assert_eq!(former, [(name.to_string(), "7".to_string())]);

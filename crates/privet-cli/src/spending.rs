@@ -8,14 +8,14 @@ use clap::Args;
 use privet_data::Schema;
 use privet_dp::gate::{LedgerEntry, Purse, Spend};
 use privet_learn::pay::{Payer, Price, RawRows};
-use privet_ledger::identity::Print;
+use privet_ledger::identity::TableFingerprint;
 use privet_ledger::{BudgetRequest, Ledger, LedgerError, Note, SessionPurse, State};
 use std::path::{Path, PathBuf};
 
 /// The name of a ledger that lies beside the data.
-pub const BESIDE: &str = "privet.ledger";
+pub const LEDGER_NAME: &str = "privet.ledger";
 /// Says that no ledger is wanted.
-const NONE: &str = "none";
+const NO_LEDGER: &str = "none";
 
 /// Who pays.
 #[derive(Args, Debug)]
@@ -58,7 +58,7 @@ impl BudgetFlags {
     ) -> Result<Spending, Failure> {
         let Some(path) = self.path(data)? else {
             return match entered {
-                None => self.unpaid(),
+                None => self.without_ledger(),
                 Some(_) => Err(Failure::Refused(
                     "this was paid for from a ledger, which is not beside the table: name it with --ledger".into(),
                 )),
@@ -71,7 +71,8 @@ impl BudgetFlags {
                 path.display()
             )));
         };
-        let mut spending = self.opened(&path, data, "a stream that goes on", repeatable)?;
+        let mut spending =
+            self.paid_from_ledger(&path, data, "a stream that goes on", repeatable)?;
         if let Some(paying) = &mut spending.paying {
             let asked = paying.request().dataset.clone();
             let found = paying.ledger().find(entered).map_err(|error| match error {
@@ -108,8 +109,8 @@ impl BudgetFlags {
         doing: &str,
         repeatable: bool,
     ) -> Result<Spending, Failure> {
-        let Some(path) = self.path(data)? else { return self.unpaid() };
-        let mut spending = self.opened(&path, data, doing, repeatable)?;
+        let Some(path) = self.path(data)? else { return self.without_ledger() };
+        let mut spending = self.paid_from_ledger(&path, data, doing, repeatable)?;
         if let Some(paying) = &mut spending.paying {
             let name = privet_core::printable(&paying.request().dataset).into_owned();
             say!("paying from {} for '{name}'", path.display());
@@ -118,7 +119,7 @@ impl BudgetFlags {
     }
 
     /// Nobody pays; what is for a ledger alone is refused.
-    fn unpaid(&self) -> Result<Spending, Failure> {
+    fn without_ledger(&self) -> Result<Spending, Failure> {
         let given = [
             ("--dataset", self.dataset.is_some()),
             ("--same-as", self.same_as.is_some()),
@@ -134,7 +135,7 @@ impl BudgetFlags {
     }
 
     /// From the ledger of this path, for a data set that it has.
-    fn opened(
+    fn paid_from_ledger(
         &self,
         path: &Path,
         data: Option<&Path>,
@@ -168,21 +169,21 @@ impl BudgetFlags {
     }
 
     fn note(&self) -> Note {
-        Note { who: who(), purpose: self.purpose.clone().unwrap_or_default() }
+        Note { who: system_user(), purpose: self.purpose.clone().unwrap_or_default() }
     }
 
     fn path(&self, data: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
         match &self.ledger {
-            Some(path) if path.as_os_str() == NONE => Ok(None),
+            Some(path) if path.as_os_str() == NO_LEDGER => Ok(None),
             Some(path) => Ok(Some(path.clone())),
-            None => data.map_or(Ok(None), |data| there(beside(data))),
+            None => data.map_or(Ok(None), |data| existing_path(ledger_beside(data))),
         }
     }
 }
 
 /// The path, where something is there, be it a link that leads nowhere; `None` only where nothing is. Where
 /// that cannot be told, nobody may take it for nothing.
-fn there(path: PathBuf) -> Result<Option<PathBuf>, Failure> {
+fn existing_path(path: PathBuf) -> Result<Option<PathBuf>, Failure> {
     match std::fs::symlink_metadata(&path) {
         Ok(_) => Ok(Some(path)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -199,7 +200,7 @@ fn there(path: PathBuf) -> Result<Option<PathBuf>, Failure> {
 
 impl Payer for Spending {
     type Error = Failure;
-    type Print = Print;
+    type Print = TableFingerprint;
 
     fn purse(&mut self) -> Option<&mut dyn Purse> {
         self.paying.as_mut().map(|paying| paying as &mut dyn Purse)
@@ -210,21 +211,21 @@ impl Payer for Spending {
         if let Some(claim) = price.claim.filter(|_| !paying.is_set_aside()) {
             paying.claim(claim);
         }
-        paying.of(price.schema.whose());
+        paying.of(price.schema.unit_definition());
         paying.set_aside(&price.spend).map_err(|error| match error.is_environment() {
             true => Failure::Environment(format!("{error}. Nothing was spent")),
             false => error.into(),
         })
     }
 
-    fn print(&mut self, rows: RawRows<'_, Failure>) -> Result<Option<Print>, Failure> {
+    fn print(&mut self, rows: RawRows<'_, Failure>) -> Result<Option<TableFingerprint>, Failure> {
         let Some(paying) = &mut self.paying else { return Ok(None) };
         let Some(mut printer) = paying.ledger().printer()? else { return Ok(None) };
         rows(&mut |row| printer.row(row))?;
         Ok(Some(printer.finish()))
     }
 
-    fn recognise(&mut self, print: Print) -> Result<(), Failure> {
+    fn recognise(&mut self, print: TableFingerprint) -> Result<(), Failure> {
         let Some(paying) = &mut self.paying else { return Ok(()) };
         let dataset = paying.request().dataset.clone();
         Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
@@ -256,7 +257,7 @@ impl Spending {
             per_cent((1.0 - account.share()).max(0.0)),
             head.sequence
         );
-        say!("{}", crate::sentences::wrapped(&paid, "").trim_end());
+        say!("{}", crate::sentences::wrap_lines(&paid, "").trim_end());
     }
 }
 
@@ -265,7 +266,7 @@ pub fn print_of(
     ledger: &mut Ledger,
     path: &Path,
     schema: Option<&Schema>,
-) -> Result<Option<Print>, Failure> {
+) -> Result<Option<TableFingerprint>, Failure> {
     let Some(mut printer) = ledger.printer()? else { return Ok(None) };
     raw_rows(path, schema, &mut |row| printer.row(row))?;
     Ok(Some(printer.finish()))
@@ -311,7 +312,7 @@ pub fn address(path: &Path) -> Option<&str> {
 
 #[cfg(feature = "postgres")]
 pub fn connect(address: &str) -> Result<Ledger, Failure> {
-    Ok(Ledger::connect(address, &who())?)
+    Ok(Ledger::connect(address, &system_user())?)
 }
 
 #[cfg(feature = "postgres")]
@@ -333,8 +334,8 @@ fn look_at(address: &str) -> Result<Ledger, Failure> {
 
 /// The ledger that lies beside a table: in its folder, where the table is one, so that it is the same
 /// for the files in it.
-pub fn beside(data: &Path) -> PathBuf {
-    if data.is_dir() { data.join(BESIDE) } else { data.with_file_name(BESIDE) }
+pub fn ledger_beside(data: &Path) -> PathBuf {
+    if data.is_dir() { data.join(LEDGER_NAME) } else { data.with_file_name(LEDGER_NAME) }
 }
 
 /// What a table is called where nobody says: the file's name without its endings.
@@ -348,7 +349,7 @@ pub fn name_of(data: &Path) -> String {
 }
 
 /// Who is at work, as the system calls them.
-pub fn who() -> String {
+pub fn system_user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".into())
 }

@@ -13,14 +13,14 @@ use std::path::Path;
 
 /// A model that predicts.
 #[derive(Debug)]
-pub enum Usable {
+pub enum UsableModel {
     /// A linear one.
     Linear(Box<Model>),
     /// A network.
     Network(Box<TrainedNetwork>),
 }
 
-impl Usable {
+impl UsableModel {
     /// Reads a model; files of other families are refused in words.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         match file::load_any(path, Seal::Required)? {
@@ -57,7 +57,7 @@ impl Usable {
     }
 
     /// The kind of its predictions.
-    pub fn says(&self) -> OutputKind {
+    pub fn output_kind(&self) -> OutputKind {
         match self {
             Self::Linear(model) => OutputKind::of_model(model),
             Self::Network(network) => OutputKind::of_network(network),
@@ -65,7 +65,7 @@ impl Usable {
     }
 
     /// Its predictions beside the true labels.
-    pub fn judged(&self, data: &Dataset, form: &Form) -> Result<Judgements, Failure> {
+    pub fn judge_predictions(&self, data: &Dataset, form: &Form) -> Result<Judgements, Failure> {
         Ok(match self {
             Self::Linear(model) => Judgements::by_model(model, data, form)?,
             Self::Network(network) => Judgements::by_network(network, data, form)?,

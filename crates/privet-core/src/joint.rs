@@ -2,7 +2,7 @@
 //! theorem, its proof and the assumptions on the engine are in the crate `privet-joint`.
 
 /// Upper bound on the total variation distance between a coordinate's noise and its target law: 2⁻⁶⁰.
-pub const DISTANCE: f64 = 1.0 / (1_u64 << 60) as f64;
+pub const NOISE_LAW_DISTANCE: f64 = 1.0 / (1_u64 << 60) as f64;
 /// Probability that a server which cheats in one evaluation goes undetected, by the engine's design:
 /// 2⁻³⁶, for nine batches of gates and the checks of its oblivious transfers at 2⁻⁴⁰ each. The release
 /// in use falls short of its design (the crate `privet-joint` says how), and checks more often than is
@@ -12,6 +12,6 @@ pub const DISTANCE: f64 = 1.0 / (1_u64 << 60) as f64;
 /// 3100 gates, 4 for larger batches. Cheating in m of the l·B gates goes undetected with probability
 /// 2⁻ᵐ, and fills some bucket with leaking gates alone with probability at most l·C(m, B)/C(lB, B). The
 /// product is below 2⁻⁴⁰ for l ≥ 992, whatever m; nothing is evaluated with smaller batches.
-pub const CHEATING: f64 = 1.0 / (1_u64 << 36) as f64;
+pub const UNDETECTED_CHEATING: f64 = 1.0 / (1_u64 << 36) as f64;
 /// Largest number of coordinates of one evaluation, from which plans count a round's evaluations.
-pub const EACH: u64 = 26;
+pub const COORDINATES_PER_EVALUATION: u64 = 26;

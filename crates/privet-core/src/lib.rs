@@ -3,7 +3,7 @@
 //! - [`Neighbours`] and [`Unit`]: the neighbour relation between data sets, and the unit of protection;
 //!   [`Relation`]: both together, and the sensitivity of a sum under them.
 //! - [`Spelling`]: the normal form under which two identifiers name one unit.
-//! - [`Whose`]: the column that identifies a unit.
+//! - [`UnitDefinition`]: the column that identifies a unit.
 //! - [`Budget`]: the (ε, δ) that a caller sets.
 //! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
 //!   error message.
@@ -20,7 +20,7 @@ mod range;
 mod relation;
 mod spelling;
 mod text;
-mod whose;
+mod unit_definition;
 
 pub use budget::{Budget, DELTA, EPSILON};
 pub use date::{is_timestamp, now, timestamp};
@@ -29,7 +29,7 @@ pub use range::Range;
 pub use relation::Relation;
 pub use spelling::Spelling;
 pub use text::{printable, printable_lines};
-pub use whose::{UNNAMED_UNIT, Whose};
+pub use unit_definition::{UNNAMED_UNIT, UnitDefinition};
 
 /// Reason for refusing a setting. Carries settings only, never a value read from records.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

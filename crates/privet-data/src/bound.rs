@@ -26,7 +26,7 @@ use crate::{
 /// Fractional bits of an entry relative to the power of two above the radius.
 const GRID_BITS: i32 = 23;
 /// Above this magnitude squares could overflow; such rows are divided by their largest entry first.
-const LARGE: f64 = 1e100;
+const LARGE_MAGNITUDE: f64 = 1e100;
 
 /// A clipping rule with its grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,7 +102,7 @@ impl Clip {
                 let bound = self.grid_radius;
                 for entry in row {
                     let value = entry.get();
-                    let steps = truncated((value * self.per_grid).clamp(-bound, bound));
+                    let steps = truncate((value * self.per_grid).clamp(-bound, bound));
                     entry.set(if value.is_finite() { steps / self.per_grid } else { 0.0 });
                 }
             }
@@ -124,7 +124,8 @@ impl Clip {
         }
         // Squares would leave the range of f64: for large entries, and when filling also for small
         // ones.
-        let extreme = largest > LARGE || (self.fill && largest > 0.0 && largest < 1.0 / LARGE);
+        let extreme = largest > LARGE_MAGNITUDE
+            || (self.fill && largest > 0.0 && largest < 1.0 / LARGE_MAGNITUDE);
         if extreme {
             squared = 0.0;
             for entry in row.iter_mut() {
@@ -138,7 +139,7 @@ impl Clip {
         let mut factor = if scaled { self.radius / norm } else { 1.0 };
         for _ in 0..64 {
             let scale = factor * self.per_grid;
-            let steps = |value: f64| truncated(value * scale);
+            let steps = |value: f64| truncate(value * scale);
             let total = row.iter().map(|entry| steps(entry.get())).try_fold(0_u128, |sum, k| {
                 // ρ < 2²⁴: a larger entry alone breaks the bound (and would overflow below).
                 (k.abs() <= 16_777_216.0).then(|| sum + u128::from((k.abs() as u64).pow(2)))
@@ -168,7 +169,7 @@ impl Clip {
 
 /// A number truncated toward zero: exact below 2⁶³; beyond that 2⁶³, which no grid reaches. Unlike
 /// `f64::trunc`, one instruction on every machine.
-fn truncated(value: f64) -> f64 {
+fn truncate(value: f64) -> f64 {
     (value as i64) as f64
 }
 

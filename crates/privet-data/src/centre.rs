@@ -7,7 +7,7 @@
 //! minus its last entry times m/2^e.
 //!
 //! **Claim.** For every m the map x ↦ (x̃, d) acts on each row alone, with ‖x̃ − d·m/2^e‖₂ ≤ R and,
-//! where ‖x‖₂ ≤ R, ‖(x̃, d)‖₂ ≤ [`Centre::reach`]; entries are multiples of the grid of rows of that
+//! where ‖x‖₂ ≤ R, ‖(x̃, d)‖₂ ≤ [`Centre::norm_bound`]; entries are multiples of the grid of rows of that
 //! norm. So under neighbouring tables, of either relation, the mapped tables are neighbours whose z are
 //! within R.
 //!
@@ -26,11 +26,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Rows that a thread processes at a time.
-const PIECE: usize = 256;
+const ROWS_PER_PIECE: usize = 256;
 /// The largest factor by which a row is scaled up.
-const STRETCH: f64 = 8.0;
+const LARGEST_STRETCH: f64 = 8.0;
 /// Upper bound on ‖z‖²/R² of a kept row: below 1 by more than the error of the sums that compute it.
-const WITHIN: f64 = 1.0 - 1.0 / 65_536.0;
+const LARGEST_KEPT_RATIO: f64 = 1.0 - 1.0 / 65_536.0;
 
 /// A public vector m, on its grid, and the norm R of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl Centre {
 
     /// The norm of x − m below which its row is not scaled up to R.
     pub fn shortest(&self) -> f64 {
-        self.radius / STRETCH
+        self.radius / LARGEST_STRETCH
     }
 
     /// The entries of m/2^e, in units of 2⁻²³.
@@ -93,7 +93,7 @@ impl Centre {
     }
 
     /// Upper bound on ‖(x̃, d)‖₂ for rows of norm at most R.
-    pub fn reach(radius: f64) -> f64 {
+    pub fn norm_bound(radius: f64) -> f64 {
         32.0 * radius
     }
 
@@ -106,11 +106,11 @@ impl Centre {
     /// The scale s of a row with this ‖x‖² and ⟨x, m⟩.
     fn factor(&self, squares: f64, along: f64) -> f64 {
         let length = (squares - 2.0 * along + self.squares).max(0.0).sqrt();
-        self.radius / length.max(self.radius / STRETCH)
+        self.radius / length.max(self.radius / LARGEST_STRETCH)
     }
 
     /// The inner product ⟨m, θ⟩ for each θ.
-    pub fn along(&self, thetas: &[Vec<f64>]) -> Vec<f64> {
+    pub fn inner_products(&self, thetas: &[Vec<f64>]) -> Vec<f64> {
         let one = |theta: &Vec<f64>| self.mean.iter().zip(theta).map(|(m, t)| m * t).sum();
         thetas.iter().map(one).collect()
     }
@@ -146,7 +146,7 @@ impl Centre {
     }
 
     /// Overwrites `row`, which holds x, by x̃ and returns d.
-    fn place(&self, row: &mut [f32], mean: impl Fn(usize) -> f64) -> f32 {
+    fn centre_row(&self, row: &mut [f32], mean: impl Fn(usize) -> f64) -> f32 {
         let sums = |row: &[f32]| {
             row.iter().enumerate().fold((0.0, 0.0), |(squares, along), (at, x)| {
                 let x = f64::from(*x);
@@ -158,7 +158,7 @@ impl Centre {
             row.fill(0.0);
             return 0.0;
         }
-        let grid = power_above(Self::reach(self.radius)) * libm::exp2(-f64::from(Self::BITS));
+        let grid = power_above(Self::norm_bound(self.radius)) * libm::exp2(-f64::from(Self::BITS));
         let original = row.to_vec();
         let mut factor = self.factor(squares, along);
         for _ in 0..64 {
@@ -168,8 +168,8 @@ impl Centre {
             let share = f64::from(d) / self.power;
             let (squares, along) = sums(row);
             let length = squares - 2.0 * share * along + share * share * self.squares;
-            let long = squares.sqrt() > STRETCH * self.radius || share > STRETCH;
-            if length <= self.radius * self.radius * WITHIN && !long {
+            let long = squares.sqrt() > LARGEST_STRETCH * self.radius || share > LARGEST_STRETCH;
+            if length <= self.radius * self.radius * LARGEST_KEPT_RATIO && !long {
                 return d;
             }
             factor *= 1.0 - 1.0 / 4096.0;
@@ -188,12 +188,12 @@ impl Centre {
         match features {
             Matrix::Dense(dense) => {
                 let mut values = vec![0.0_f32; rows * (columns + 1)];
-                values.par_chunks_mut(PIECE * (columns + 1)).enumerate().for_each(
+                values.par_chunks_mut(ROWS_PER_PIECE * (columns + 1)).enumerate().for_each(
                     |(piece, values)| {
                         for (at, into) in values.chunks_exact_mut(columns + 1).enumerate() {
                             let (row, last) = into.split_at_mut(columns);
-                            row.copy_from_slice(dense.row(PIECE * piece + at));
-                            last[0] = self.place(row, |column| self.mean[column]);
+                            row.copy_from_slice(dense.row(ROWS_PER_PIECE * piece + at));
+                            last[0] = self.centre_row(row, |column| self.mean[column]);
                         }
                     },
                 );
@@ -203,12 +203,15 @@ impl Centre {
                 let placed = |row: usize| {
                     let (indices, values) = csr.row(row);
                     let mut values = values.to_vec();
-                    let d = self.place(&mut values, |at| self.mean[indices[at] as usize]);
+                    let d = self.centre_row(&mut values, |at| self.mean[indices[at] as usize]);
                     values.push(d);
                     values
                 };
-                let values: Vec<f32> =
-                    (0..rows).into_par_iter().with_min_len(PIECE).flat_map_iter(placed).collect();
+                let values: Vec<f32> = (0..rows)
+                    .into_par_iter()
+                    .with_min_len(ROWS_PER_PIECE)
+                    .flat_map_iter(placed)
+                    .collect();
                 let last = columns as u32;
                 let of_row = |row: usize| csr.row(row).0.iter().copied().chain([last]);
                 let indices: Vec<u32> = (0..rows).flat_map(of_row).collect();
@@ -275,11 +278,11 @@ mod tests {
                 let all = pool.install(|| centre.rows(&built(storage, &rows)));
                 prop_assert_eq!(all.dense_row(at), alone.clone());
             }
-            let grid = power_above(Centre::reach(radius)) * libm::exp2(-23.0);
+            let grid = power_above(Centre::norm_bound(radius)) * libm::exp2(-23.0);
             prop_assert!(alone.iter().all(|x| (f64::from(*x) / grid).fract() == 0.0));
             let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
             let stored: Vec<f64> = alone.iter().map(|x| f64::from(*x)).collect();
-            prop_assert!(length(&stored) <= Centre::reach(radius));
+            prop_assert!(length(&stored) <= Centre::norm_bound(radius));
             let z = length(&moved(&centre, &alone));
             prop_assert!(z <= radius, "{z}");
             let apart: Vec<f64> = rows[at].iter().zip(&centre.mean).map(|(x, m)| f64::from(*x) - m).collect();
@@ -291,7 +294,7 @@ mod tests {
             let learnt: f64 = moved(&centre, &alone).iter().zip(&theta).map(|(z, t)| z * t).sum();
             let entries: Vec<(u32, f32)> = (0..4).zip(rows[at]).collect();
             let thetas = std::slice::from_ref(&theta);
-            let scored = centre.scores(&entries, thetas, &centre.along(thetas))[0];
+            let scored = centre.scores(&entries, thetas, &centre.inner_products(thetas))[0];
             prop_assert!((scored - learnt).abs() <= 1e-2 * radius, "{scored} {learnt}");
             let point = centre.point(&theta);
             let on_stored: f64 = stored.iter().zip(&point).map(|(x, t)| x * t).sum();

@@ -5,7 +5,7 @@
 use crate::keyed::{self, Key};
 
 /// The numbers 0 … rows − 1 in an order fixed by the key.
-pub fn shuffled(rows: usize, key: &Key) -> Vec<usize> {
+pub fn shuffled_rows(rows: usize, key: &Key) -> Vec<usize> {
     let mut order: Vec<(u64, usize)> = (0..rows)
         .map(|row| (keyed::hash("shuffle", key, &[&(row as u64).to_le_bytes()]), row))
         .collect();
@@ -15,7 +15,7 @@ pub fn shuffled(rows: usize, key: &Key) -> Vec<usize> {
 
 /// The first ⌊share · rows⌋ shuffled rows, and the rest. A share outside [0, 1] is clamped.
 pub fn hold_out(rows: usize, share: f64, key: &Key) -> (Vec<usize>, Vec<usize>) {
-    let mut first = shuffled(rows, key);
+    let mut first = shuffled_rows(rows, key);
     let count = (rows as f64 * share.clamp(0.0, 1.0)) as usize;
     let rest = first.split_off(count.min(rows));
     (first, rest)
@@ -32,7 +32,7 @@ pub fn hold_out_units(units: &[usize], share: f64, key: &Key) -> (Vec<usize>, Ve
     chosen.into_iter().for_each(|unit| first[unit] = true);
     // Every row's unit is among the names.
     let is_first = |row: &usize| names.binary_search(&units[*row]).is_ok_and(|unit| first[unit]);
-    shuffled(units.len(), key).into_iter().partition(is_first)
+    shuffled_rows(units.len(), key).into_iter().partition(is_first)
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ mod tests {
             // The test is sensitive enough to detect rounding to 64 bits.
             assert!(distance > 2_f64.powi(-76), "{steps}: {distance}");
             assert!(distance <= joint.distance(), "{steps}: {distance} {}", joint.distance());
-            assert!(joint.distance() < crate::DISTANCE, "{steps}: {}", joint.distance());
+            assert!(joint.distance() < crate::NOISE_LAW_DISTANCE, "{steps}: {}", joint.distance());
         }
     }
 
@@ -196,7 +196,7 @@ mod tests {
             for mantissa in [1.0, 1.37, 1.999_999] {
                 let steps = mantissa * 2_f64.powi(power);
                 let joint = JointGaussian::new(steps).unwrap();
-                assert!(joint.distance() < crate::DISTANCE, "{steps}");
+                assert!(joint.distance() < crate::NOISE_LAW_DISTANCE, "{steps}");
                 // u from the table's own weights: the second is 2·e^(−1/2u) of the first.
                 let counts = joint.top.table.counts();
                 let u = -0.5 / (counts[1] as f64 / 2.0 / counts[0] as f64).ln();

@@ -121,7 +121,7 @@ mod tests {
             // The test is sensitive enough to detect rounding to 64 bits.
             assert!(distance > 2_f64.powi(-76), "{steps}: {distance}");
             assert!(distance <= joint.distance(), "{steps}: {distance} {}", joint.distance());
-            assert!(joint.distance() < crate::DISTANCE, "{steps}: {}", joint.distance());
+            assert!(joint.distance() < crate::NOISE_LAW_DISTANCE, "{steps}: {}", joint.distance());
         }
     }
 

@@ -15,7 +15,7 @@
 //! have at most k − 1 of the servers and any of the parties. The coalition's view of one round of p
 //! coordinates is, for a record of a party outside it, within p·τ + κ in total variation (to a feasible
 //! observer) of a post-processing of: the sum of the honest parties plus one exact draw of the target
-//! law for each coordinate. τ is [`Law::distance`], below [`DISTANCE`] = 2⁻⁶⁰.
+//! law for each coordinate. τ is [`Law::distance`], below [`NOISE_LAW_DISTANCE`] = 2⁻⁶⁰.
 //!
 //! *Proof.* In the ideal evaluation the servers' bits are fixed before any output, so those of the
 //! coalition do not depend on an honest server's h. Every bit the samplers use is the sum mod 2 of one
@@ -38,7 +38,7 @@
 //! **Assumptions.** The engine of `joint/` is [`polytune`](https://docs.rs/polytune) 0.2.0-alpha.4:
 //! authenticated garbling among many parties (Wang, Ranellucci & Katz 2017), secure with abort if at
 //! least one server is honest. Its authors fix the statistical security of each step at 2⁻⁴⁰
-//! ([`CHEATING`], 2⁻³⁶ for each evaluation that a round takes, is charged as κ) and rely on
+//! ([`UNDETECTED_CHEATING`], 2⁻³⁶ for each evaluation that a round takes, is charged as κ) and rely on
 //! correlation-robust hashing from fixed-key AES, oblivious transfer over Curve25519 and ChaCha20. It is
 //! an alpha release without a known audit. The caller must provide private and authenticated connections
 //! between servers.
@@ -48,8 +48,8 @@
 //! contains neither its sender nor a fresh number, so that a server may repeat another's and pass; and
 //! the random numbers that choose which gates are combined are drawn before those gates are made. A
 //! server that exploits this may learn bits of the noise. Until an engine without these flaws is
-//! available a plan claims nothing about servers that cheat while they draw, and says so; [`CHEATING`]
-//! is charged all the same.
+//! available a plan claims nothing about servers that cheat while they draw, and says so;
+//! [`UNDETECTED_CHEATING`] is charged all the same.
 //!
 //! **Limits.** A server that cheats after the evaluation can add any number to its opening: it spoils
 //! the sum and learns nothing by it. A server that ends the evaluation ends the round.
@@ -67,7 +67,7 @@ mod table;
 pub use circuit::{Circuit, Gate, Wire};
 pub use gaussian::{GAUSSIAN_STEPS, JointGaussian};
 pub use laplace::{JointLaplace, LAPLACE_STEPS};
-pub use privet_core::joint::{CHEATING, DISTANCE, EACH};
+pub use privet_core::joint::{COORDINATES_PER_EVALUATION, NOISE_LAW_DISTANCE, UNDETECTED_CHEATING};
 pub use table::Table;
 
 /// The number of bits of a share.
@@ -130,7 +130,7 @@ fn shared(drawn: Vec<Wire>, circuit: &mut Circuit) {
 
 /// δ charged for `rounds` rounds of this many coordinates, each in this many evaluations, at this ε.
 pub fn charge(coordinates: u64, evaluations: u64, rounds: u64, epsilon: f64) -> f64 {
-    let round = coordinates as f64 * DISTANCE + evaluations as f64 * CHEATING;
+    let round = coordinates as f64 * NOISE_LAW_DISTANCE + evaluations as f64 * UNDETECTED_CHEATING;
     (round * rounds as f64 * (1.0 + epsilon.exp()) * (1.0 + 1e-12)).min(1.0)
 }
 

@@ -128,7 +128,7 @@ fn shares_in_the_clear_add_up_to_the_draw() {
 #[test]
 fn the_charge_grows_with_everything() {
     let one = charge(1, 1, 1, 0.0);
-    assert!((one / (2.0 * (DISTANCE + CHEATING)) - 1.0).abs() < 1e-9);
+    assert!((one / (2.0 * (NOISE_LAW_DISTANCE + UNDETECTED_CHEATING)) - 1.0).abs() < 1e-9);
     assert!(charge(2, 1, 1, 0.0) > one && charge(1, 2, 1, 0.0) > one);
     assert!(charge(1, 1, 2, 0.0) > one && charge(1, 1, 1, 0.5) > one);
     assert_eq!(charge(1, u64::MAX, 1 << 60, 600.0), 1.0);

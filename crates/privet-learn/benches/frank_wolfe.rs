@@ -47,7 +47,7 @@ fn main() {
         let started = Instant::now();
         for _ in 0..STEPS {
             let chosen = choice.draw(&mut source);
-            scores.make(step(chosen, false), |column, score| choice.set(column, score));
+            scores.apply_move(step(chosen, false), |column, score| choice.set(column, score));
         }
         let lazy = started.elapsed().as_secs_f64() / STEPS as f64;
 
@@ -57,7 +57,7 @@ fn main() {
         for _ in 0..passes {
             let mut choice = SignedChoice::new(columns, rate).expect("a rate above 0");
             scores.scores().iter().enumerate().for_each(|(j, score)| choice.set(j, *score));
-            scores.make(step(choice.draw(&mut source), true), |_, _| {});
+            scores.apply_move(step(choice.draw(&mut source), true), |_, _| {});
         }
         let full = started.elapsed().as_secs_f64() / f64::from(passes);
 
@@ -67,7 +67,7 @@ fn main() {
             let signed = scores.scores().iter().flat_map(|score| [*score as f64, -(*score as f64)]);
             let signed: Vec<f64> = signed.collect();
             let best = report_noisy_max(&signed, 1.0 / rate, &mut source).expect("finite scores");
-            scores.make(step((best / 2, best % 2 == 1), true), |_, _| {});
+            scores.apply_move(step((best / 2, best % 2 == 1), true), |_, _| {});
         }
         let noisy = started.elapsed().as_secs_f64() / f64::from(passes);
         println!(

@@ -16,14 +16,15 @@
 //!
 //! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its
 //! constants (Lipschitz, curvature, sign), which the tests there check; a line in
-//! [`crate::linear::request::LOSSES`] and, if it has a setting, a field of [`crate::Words`].
+//! [`crate::linear::request::REQUESTABLE_LOSSES`] and, if it has a setting, a field of
+//! [`crate::RequestOptions`].
 //!
 //! **a family**: a folder beside `release/`, named for the word a newcomer would search for, with its
 //! [`Task`], its [`Artefact`], and its [`Family`], which defines how its releases are reported; a line
 //! below. No field of the task may have the name of a field of a request's head. [`Task::VOID`] and
-//! others have defaults. With [`crate::Offered`] and the word `offered` on its line it has a verb, help,
-//! `plan`, `verify`, `inspect` and a Python class without further code (`tests/toys/mean.rs` is one, and
-//! `make toy` adds it).
+//! others have defaults. With [`crate::OfferedFamily`] and the word `offered` on its line it has a verb,
+//! help, `plan`, `verify`, `inspect` and a Python class without further code (`tests/toys/mean.rs` is
+//! one, and `make toy` adds it).
 //!
 //! **any other verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in
 //! Python an estimator or a function over a file in `python/src`.
@@ -36,9 +37,9 @@ use crate::linear::model::Model;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
-use crate::release::family::{Family, PublicFacts, Visit};
-use crate::release::file::Opened;
-use crate::release::private_estimates::Bought;
+use crate::release::family::{Family, FamilyVisitor, PublicFacts};
+use crate::release::file::OpenedDocument;
+use crate::release::private_estimates::BoundsCost;
 use crate::release::report::Report;
 use crate::release::request::{Request, task_of};
 use crate::release::strict::unknown_field;
@@ -55,7 +56,7 @@ use crate::streams::tally::Tally;
 use crate::tuning::Tune;
 use crate::votes::Vote;
 use crate::{LearnError, Plan, Released, plan};
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use privet_dp::gate::Certificate;
 use serde_json::Value;
 
@@ -72,6 +73,13 @@ macro_rules! families {
                 return <$task as Task>::OWN_COLUMN;
             })*
             None
+        }
+
+        /// The verbs of families that protect labels alone, as the command has them.
+        pub(crate) fn label_verbs() -> String {
+            let mut verbs = Vec::new();
+            $(verbs.extend(<$task as Task>::LABELS.then_some(<$task as Family>::VERB));)*
+            verbs.iter().map(|verb| format!("`privet {verb}`")).collect::<Vec<_>>().join(", ")
         }
 
         impl Finding {
@@ -154,12 +162,12 @@ macro_rules! families {
         }
 
         /// Calls the visitor on every family that is offered, in order.
-        pub fn each_offered(visitor: &mut impl Visit) {
+        pub fn each_offered(visitor: &mut impl FamilyVisitor) {
             $(families!(@offer visitor $task $(, $offered)?);)*
         }
 
         impl Loaded {
-            pub(crate) fn of(opened: Opened) -> Result<Self, String> {
+            pub(crate) fn of(opened: OpenedDocument) -> Result<Self, String> {
                 let Value::Object(request) = opened.request() else {
                     return Err("its request is not an object".into());
                 };
@@ -186,16 +194,16 @@ macro_rules! families {
             }
 
             /// The definition of a unit under which the claim holds, as far as the file states it.
-            pub fn whose(&self) -> Whose {
+            pub fn unit_definition(&self) -> UnitDefinition {
                 match self {
-                    $(Self::$variant(released) => released.whose(),)*
+                    $(Self::$variant(released) => released.unit_definition(),)*
                 }
             }
 
             /// The cost of the bounds of the schema, if they were estimated privately from records.
-            pub fn bought(&self) -> Option<Bought> {
+            pub fn bounds_cost(&self) -> Option<BoundsCost> {
                 match self {
-                    $(Self::$variant(released) => Bought::of(&released.request().schema),)*
+                    $(Self::$variant(released) => BoundsCost::of(&released.request().schema),)*
                 }
             }
 
@@ -283,7 +291,7 @@ mod tests {
     use crate::LearnError;
     use crate::networks;
     use crate::ratings;
-    use crate::release::registry::Registered;
+    use crate::release::registry::RegisteredMethod;
     use crate::selection::Selector;
     use crate::streams;
     use crate::votes::Aggregator;
@@ -291,7 +299,7 @@ mod tests {
     use std::str::FromStr;
 
     /// Checks the properties of every registry.
-    fn holds<R: Registered + Display + FromStr<Err = LearnError> + std::fmt::Debug>() {
+    fn holds<R: RegisteredMethod + Display + FromStr<Err = LearnError> + std::fmt::Debug>() {
         for info in R::ALL {
             let method: R = info.name.parse().unwrap();
             assert_eq!((method.info().name, method.to_string().as_str()), (info.name, info.name));

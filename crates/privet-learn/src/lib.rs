@@ -30,13 +30,14 @@ pub use error::LearnError;
 pub use families::{AnyPlan, Loaded, each_offered};
 pub use linear::facts::Facts;
 pub use linear::learners::{LearnerFacts, METHODS, Method, Scores};
-pub use linear::request::Words;
+pub use linear::request::RequestOptions;
 pub use linear::{Erm, Plan, Released, Request};
 pub use release::{
-    Allowance, Answers, Artefact, Baseline, Budgeted, CLASSES_FROM_RECORDS, Calibration, Check,
-    Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
-    Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Queries, RIDGE, ROWS,
-    Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
-    Unchecked, Verdict, Visit, Work, admit_piece, admit_shape, declaration, file, order, pay, plan,
-    private_estimates, report, verify, weight_noise, whose_of,
+    Allowance, Answers, Artefact, Baseline, BudgetOptions, CLASSES_FROM_RECORDS, Calibration,
+    Check, Concern, Condition, Coverage, DOUBTFUL_SCHEMAS, Fact, Family, FamilyPlan, FamilyVisitor,
+    Finding, GAMMA, Info, LocalRecords, MethodCoverage, NoLearner, Note, OfferedFamily,
+    PlanNumbers, Procedure, PublicFacts, Queries, RIDGE, ROWS, RegisteredMethod, SPLIT, STEPS,
+    SchemaConcern, SettingInfo, SumNoise, TableAccess, Task, UNSIGNED, Unchecked, Verdict, Work,
+    admit_piece, admit_shape, declaration, file, order, pay, plan, private_estimates, report,
+    verify, weight_noise, whose_of,
 };

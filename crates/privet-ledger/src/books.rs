@@ -12,10 +12,13 @@
 //! limit: nothing is spent from such a ledger.
 
 use crate::LedgerError;
-use crate::entry::{Entry, FORMAT, NOTHING, PriceBasis, Priced, Reserved, Stored, Taken, What};
+use crate::entry::{
+    Entry, EntryContent, FORMAT, ImportedRelease, NO_PREDECESSOR, PriceBasis, PricedBudget,
+    Reserved, Stored,
+};
 use crate::exact::Exact;
 use crate::limit::Limit;
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use privet_dp::account::{self, AccountError, Event, Guarantee};
 use privet_dp::gate::{LedgerEntry, Spend};
 use std::collections::{BTreeMap, HashMap};
@@ -61,7 +64,7 @@ pub struct Reservation {
     /// The (ε, δ) that its release will claim.
     pub claim: Option<Guarantee>,
     /// Unit of the release: records, or users by a column; `NotSaid` if no entry states it.
-    pub whose: Whose,
+    pub whose: UnitDefinition,
     /// The action, in a word or two: verb and method.
     pub doing: String,
     /// Purpose, in free text.
@@ -80,7 +83,7 @@ pub struct Account {
     /// Limit on all its releases together.
     pub limit: Limit,
     /// Unit of the data set: records, or users by a column; `NotSaid` while no entry states it.
-    pub whose: Whose,
+    pub whose: UnitDefinition,
     /// True if the unit was set by the first release that counts, not at the opening.
     whose_by_release: bool,
     /// Price of every reservation that is not void, and of imports.
@@ -117,7 +120,7 @@ impl Account {
     /// Sets or compares the unit before a release counts; false if it differs from the unit of what
     /// counts already. Entries from before 0.2.1 may state no unit: a release that states one does not
     /// match them.
-    fn counts_for(&mut self, whose: &Whose) -> bool {
+    fn counts_for(&mut self, whose: &UnitDefinition) -> bool {
         let whose = whose.clone().of(self.limit.filter.unit);
         if !self.whose.is_said() && whose.is_said() && self.releases == 0 {
             (self.whose, self.whose_by_release) = (whose.clone(), true);
@@ -128,7 +131,7 @@ impl Account {
     /// Clears a unit that only a void release had set.
     fn forget_unit(&mut self) {
         if self.releases == 0 && self.whose_by_release {
-            (self.whose, self.whose_by_release) = (Whose::NotSaid, false);
+            (self.whose, self.whose_by_release) = (UnitDefinition::NotSaid, false);
         }
     }
 
@@ -148,7 +151,7 @@ impl Account {
 
     /// True if a further release of this price stays within the limit.
     pub fn allows(&self, price: &Exact) -> bool {
-        !self.whole && self.spent.and(price).within(&self.limit.exact(), price)
+        !self.whole && self.spent.and(price).is_within(&self.limit.exact(), price)
     }
 
     /// The share of the limit that is spent.
@@ -159,11 +162,11 @@ impl Account {
 
     /// The ε proved for everything spent, at the limit's δ. Infinite if none is proved: something was
     /// imported beside a release that took the whole limit.
-    pub fn proved(&self) -> f64 {
+    pub fn proved_epsilon(&self) -> f64 {
         match (self.whole, self.spent.is_nothing()) {
             (true, true) => self.limit.epsilon,
             (true, false) => f64::INFINITY,
-            (false, _) => self.limit.proved(&self.spent),
+            (false, _) => self.limit.proved_epsilon(&self.spent),
         }
     }
 }
@@ -186,7 +189,7 @@ pub struct Books {
 /// Message for an entry of another unit than the data set's.
 const OTHER_UNIT: &str = "its unit is not who the limit is for";
 /// Maximum number of prices kept in memory.
-const REMEMBERED: usize = 4096;
+const MOST_CACHED_PRICES: usize = 4096;
 
 impl Books {
     /// The ledger's identifier, 128 random bits in hexadecimal.
@@ -207,7 +210,7 @@ impl Books {
 
     /// The hash that the next entry must state as its predecessor's.
     pub(crate) fn previous(&self) -> &str {
-        if self.sequence == 0 { NOTHING } else { &self.hash }
+        if self.sequence == 0 { NO_PREDECESSOR } else { &self.hash }
     }
 
     /// The data sets, by name.
@@ -216,7 +219,7 @@ impl Books {
     }
 
     /// The reservations, by the number of their entry.
-    pub fn held(&self) -> &BTreeMap<u64, Reservation> {
+    pub fn reservations(&self) -> &BTreeMap<u64, Reservation> {
         &self.held
     }
 
@@ -269,20 +272,20 @@ impl Books {
 
     /// Refuses an entry that [`Self::take`] would refuse, by applying it to a copy of the accounts it
     /// touches.
-    pub(crate) fn admit(&mut self, stored: &Stored) -> Result<(), LedgerError> {
+    pub(crate) fn check_entry(&mut self, stored: &Stored) -> Result<(), LedgerError> {
         let what = Entry::read(stored)?.what;
         let of = match &what {
-            What::Drawn { reservation }
-            | What::Settled { reservation, .. }
-            | What::Void { reservation, .. } => self.held.get(reservation).cloned(),
+            EntryContent::Drawn { reservation }
+            | EntryContent::Settled { reservation, .. }
+            | EntryContent::Void { reservation, .. } => self.held.get(reservation).cloned(),
             _ => None,
         };
         let named = match &what {
-            What::Opened { dataset, .. }
-            | What::Unit { dataset, .. }
-            | What::Seen { dataset }
-            | What::Imported { dataset, .. }
-            | What::Reserved(Reserved { dataset, .. }) => Some(dataset),
+            EntryContent::Opened { dataset, .. }
+            | EntryContent::Unit { dataset, .. }
+            | EntryContent::Seen { dataset }
+            | EntryContent::Imported { dataset, .. }
+            | EntryContent::Reserved(Reserved { dataset, .. }) => Some(dataset),
             _ => of.as_ref().map(|held| &held.dataset),
         };
         let known = named.and_then(|name| self.accounts.get_key_value(name));
@@ -311,16 +314,19 @@ impl Books {
     fn apply(&mut self, entry: &Entry) -> Result<(), LedgerError> {
         let broken = |why: &str| LedgerError::Broken { sequence: entry.sequence, why: why.into() };
         match (&entry.what, entry.sequence) {
-            (What::Began { ledger, format }, 1) => {
+            (EntryContent::Began { ledger, format }, 1) => {
                 if format != FORMAT {
                     return Err(LedgerError::Version { found: format.clone() });
                 }
                 self.ledger.clone_from(ledger);
             }
-            (What::Began { .. }, _) | (_, 1) => {
+            (EntryContent::Began { .. }, _) | (_, 1) => {
                 return Err(broken("only the first entry begins a ledger"));
             }
-            (What::Opened { dataset, limit, whose, purpose, shares_rows_with }, sequence) => {
+            (
+                EntryContent::Opened { dataset, limit, whose, purpose, shares_rows_with },
+                sequence,
+            ) => {
                 if !limit.holds() {
                     return Err(broken("its filter does not prove the limit that it states"));
                 }
@@ -341,7 +347,7 @@ impl Books {
                     return Err(broken("it opens a data set that was open already"));
                 }
             }
-            (What::Unit { dataset, whose }, _) => {
+            (EntryContent::Unit { dataset, whose }, _) => {
                 let account = self
                     .accounts
                     .get_mut(dataset)
@@ -351,22 +357,22 @@ impl Books {
                 }
                 account.whose = whose.clone();
             }
-            (What::Seen { dataset }, _) => {
+            (EntryContent::Seen { dataset }, _) => {
                 if !self.accounts.contains_key(dataset) {
                     return Err(broken("it names a data set that was not opened"));
                 }
             }
-            (What::Reserved(reserved), _) => self.reserve(entry, reserved)?,
-            (What::Drawn { reservation }, _) => {
+            (EntryContent::Reserved(reserved), _) => self.reserve(entry, reserved)?,
+            (EntryContent::Drawn { reservation }, _) => {
                 self.step(entry, *reservation, &[State::Reserved], State::Drawn)?;
             }
-            (What::Settled { reservation, certificate }, _) => {
+            (EntryContent::Settled { reservation, certificate }, _) => {
                 self.step(entry, *reservation, &[State::Drawn], State::Settled)?;
                 if let Some(held) = self.held.get_mut(reservation) {
                     held.certificate.clone_from(certificate);
                 }
             }
-            (What::Void { reservation, .. }, _) => {
+            (EntryContent::Void { reservation, .. }, _) => {
                 self.step(entry, *reservation, &[State::Reserved], State::Void)?;
                 let held = &self.held[reservation];
                 if let Some(account) = self.accounts.get_mut(&held.dataset) {
@@ -377,7 +383,16 @@ impl Books {
                 }
             }
             (
-                What::Imported { branch, sequence, hash, dataset, whose, price, releases, each },
+                EntryContent::Imported {
+                    branch,
+                    sequence,
+                    hash,
+                    dataset,
+                    whose,
+                    price,
+                    releases,
+                    each,
+                },
                 _,
             ) => {
                 let account = self
@@ -398,7 +413,7 @@ impl Books {
                 if !each.is_empty() && (sum != *price || count != *releases) {
                     return Err(broken("its parts do not add up to what it states"));
                 }
-                for Taken { entry, price, releases } in each {
+                for ImportedRelease { entry, price, releases } in each {
                     let (price, releases) = (*price, *releases);
                     account.take_in(entry, Imported { until: None, price, releases });
                 }
@@ -419,7 +434,7 @@ impl Books {
         match reserved.charged {
             PriceBasis::Whole => {
                 // There was no earlier release, so the choice of this rule depends on no answer.
-                let claim = reserved.claim.filter(|claim| within(claim, &account.limit));
+                let claim = reserved.claim.filter(|claim| claim_within(claim, &account.limit));
                 if account.releases > 0 || account.whole || claim.is_none() {
                     return Err(broken("it takes the whole limit, of which it may not".into()));
                 }
@@ -474,14 +489,14 @@ impl Books {
                     price(&account.limit, &spend, reserved.claim.as_ref(), reserved.charged);
                 let found = found.map_err(|error| error.to_string())?;
                 let found = found.ok_or("its events have no price under the limit's filter")?;
-                if self.prices.len() < REMEMBERED {
+                if self.prices.len() < MOST_CACHED_PRICES {
                     self.prices.insert(key, found);
                 }
                 found
             }
         };
         // Another platform's arithmetic may differ in the last digits.
-        let (stated, again) = (reserved.price.spent(), found.spent());
+        let (stated, again) = (reserved.price.spent_quantity(), found.spent_quantity());
         if stated < again * (1.0 - 1e-9) {
             return Err("it states less than its events cost".into());
         }
@@ -508,14 +523,14 @@ impl Books {
 }
 
 /// True if a claim is within a limit, with the same neighbours and unit.
-pub(crate) fn within(claim: &Guarantee, limit: &Limit) -> bool {
+pub(crate) fn claim_within(claim: &Guarantee, limit: &Limit) -> bool {
     claim.epsilon <= limit.epsilon
         && claim.delta <= limit.delta
         && (claim.neighbours, claim.unit) == (limit.filter.neighbours, limit.filter.unit)
 }
 
 /// True if the events prove the claim.
-pub(crate) fn proves(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
+pub(crate) fn events_prove(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
     let relation = account::relation(events)?;
     let met = if claim.delta == 0.0 {
         account::epsilon(events, 0.0)? <= claim.epsilon
@@ -532,9 +547,9 @@ pub(crate) fn price(
     claim: Option<&Guarantee>,
     charged: PriceBasis,
 ) -> Result<Option<Exact>, AccountError> {
-    match (charged, Priced::from(spend)) {
-        (PriceBasis::Events, Priced::Events(event)) => limit.price(event),
-        (PriceBasis::Events, Priced::Filter(filter)) => limit.price_of(filter),
+    match (charged, PricedBudget::from(spend)) {
+        (PriceBasis::Events, PricedBudget::Events(event)) => limit.price(event),
+        (PriceBasis::Events, PricedBudget::Filter(filter)) => limit.price_of(filter),
         (PriceBasis::Claim, _) => claim.map_or(Ok(None), |claim| limit.price_of_claim(claim)),
         (PriceBasis::Whole, _) => Ok(Some(Exact::default())),
     }

@@ -23,7 +23,7 @@
 use crate::LedgerError;
 use crate::exact::Exact;
 use crate::limit::Limit;
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use privet_dp::account::{Event, Filter, Guarantee};
 use privet_dp::gate::Spend;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ use sha2::{Digest, Sha256};
 pub const FORMAT: &str = "privet-ledger-1";
 
 /// Predecessor's hash in the first entry.
-pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+pub const NO_PREDECESSOR: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// An entry as stored: its text and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,13 +65,13 @@ pub struct Entry {
     /// Version of the program that wrote it.
     pub version: String,
     /// Content.
-    pub what: What,
+    pub what: EntryContent,
 }
 
 /// Content of an entry, by kind.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum What {
+pub enum EntryContent {
     /// The ledger begins.
     Began {
         /// Identifier of the ledger: 128 random bits in hexadecimal.
@@ -86,8 +86,8 @@ pub enum What {
         /// Limit on all its releases together.
         limit: Limit,
         /// Its unit; absent if it is a record, or if the first reservation states it.
-        #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
-        whose: Whose,
+        #[serde(default, skip_serializing_if = "UnitDefinition::goes_without_saying")]
+        whose: UnitDefinition,
         /// Purpose, in free text.
         purpose: String,
         /// Data sets that the table shared rows with, though it was opened as a new one.
@@ -99,7 +99,7 @@ pub enum What {
         /// Name of the data set.
         dataset: String,
         /// Its unit.
-        whose: Whose,
+        whose: UnitDefinition,
     },
     /// Another table, with rows added or removed, counts as this data set.
     Seen {
@@ -140,22 +140,22 @@ pub enum What {
         /// Name of the data set here.
         dataset: String,
         /// Its unit there; absent if it is a record, or if the other ledger does not state it.
-        #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
-        whose: Whose,
+        #[serde(default, skip_serializing_if = "UnitDefinition::goes_without_saying")]
+        whose: UnitDefinition,
         /// Price, in the quantities of the limit here.
         price: Exact,
         /// The number of reservations there that this stands for.
         releases: u64,
         /// Each reservation; absent in ledgers of 0.2.0, which recorded a branch as a whole.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        each: Vec<Taken>,
+        each: Vec<ImportedRelease>,
     },
 }
 
 /// A release imported from another ledger. Its key identifies it through any number of copies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Taken {
+pub struct ImportedRelease {
     /// Hash of its reservation there; for what a ledger of 0.2.0 had imported, the first entry of the
     /// branch.
     pub entry: String,
@@ -182,8 +182,8 @@ pub struct Reserved {
     /// Name of the data set.
     pub dataset: String,
     /// Unit of the release; absent if it is a record, and in ledgers of 0.2.0.
-    #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
-    pub whose: Whose,
+    #[serde(default, skip_serializing_if = "UnitDefinition::goes_without_saying")]
+    pub whose: UnitDefinition,
     /// The budget: events, or a filter of the session's own. Kept as JSON text, and parsed by the method
     /// of this name.
     pub spend: Box<RawValue>,
@@ -237,7 +237,7 @@ impl Entry {
     }
 
     /// Serialises the entry and computes its hash.
-    pub fn stored(&self) -> Result<Stored, LedgerError> {
+    pub fn to_stored(&self) -> Result<Stored, LedgerError> {
         let text = serde_json::to_string(self).map_err(|error| LedgerError::Broken {
             sequence: self.sequence,
             why: format!("it cannot be written: {error}"),
@@ -265,14 +265,14 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The two kinds of budget that have a price.
-pub(crate) enum Priced<'a> {
+pub(crate) enum PricedBudget<'a> {
     /// Events.
     Events(&'a Event),
     /// A session's own filter.
     Filter(&'a Filter),
 }
 
-impl<'a> From<&'a Spend> for Priced<'a> {
+impl<'a> From<&'a Spend> for PricedBudget<'a> {
     fn from(spend: &'a Spend) -> Self {
         match spend {
             Spend::Exactly(event) => Self::Events(event),

@@ -1,6 +1,6 @@
 //! Reasons for a refusal by a ledger.
 
-use privet_core::{Neighbours, Unit, Whose, printable};
+use privet_core::{Neighbours, Unit, UnitDefinition, printable};
 use privet_dp::account::AccountError;
 use privet_dp::gate::PurseError;
 
@@ -102,9 +102,9 @@ pub enum LedgerError {
         /// Name of the data set.
         name: String,
         /// Unit of the limit.
-        whose: Whose,
+        whose: UnitDefinition,
         /// Unit of the release.
-        requested: Whose,
+        requested: UnitDefinition,
     },
     /// The unit is users, and no column says whose a record is.
     #[error("{0}")]

@@ -7,11 +7,11 @@ use privet_dp::account::Tally;
 use serde::{Deserialize, Serialize};
 
 /// Units per 1 of the law's own quantity, 2⁶⁴: resolution 5.4e-20, sums below 2⁶².
-const SPENT: f64 = 18_446_744_073_709_551_616.0; // 2⁶⁴
+const UNITS_OF_LAW: f64 = 18_446_744_073_709_551_616.0; // 2⁶⁴
 /// Units per 1 of a probability, 2¹²⁰: resolution 7.5e-37.
-const PROBABILITY: f64 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0; // 2¹²⁰
+const UNITS_OF_PROBABILITY: f64 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0; // 2¹²⁰
 /// Largest single price, in the law's own quantity.
-const LARGEST: f64 = 4_611_686_018_427_387_904.0; // 2⁶²
+const LARGEST_PRICE: f64 = 4_611_686_018_427_387_904.0; // 2⁶²
 
 /// Spending under a filter, in integer units.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,10 +58,10 @@ impl Exact {
             (0.0..=most).contains(&value).then(|| (value * unit).ceil() as u128)
         };
         Some(Self {
-            spent: up(price.spent(), LARGEST, SPENT)?,
-            distance: up(price.distance(), 1.0, PROBABILITY)?,
-            leak: up(price.leak(), 1.0, PROBABILITY)?,
-            sum: up(sum.unwrap_or(0.0), LARGEST, SPENT)?,
+            spent: up(price.spent(), LARGEST_PRICE, UNITS_OF_LAW)?,
+            distance: up(price.distance(), 1.0, UNITS_OF_PROBABILITY)?,
+            leak: up(price.leak(), 1.0, UNITS_OF_PROBABILITY)?,
+            sum: up(sum.unwrap_or(0.0), LARGEST_PRICE, UNITS_OF_LAW)?,
             unbounded: u64::from(sum.is_none()),
         })
     }
@@ -70,10 +70,10 @@ impl Exact {
     pub fn limit(spent: f64, distance: f64, leak: f64, sum: f64) -> Self {
         let down = |value: f64, most: f64, unit: f64| (value.clamp(0.0, most) * unit) as u128;
         Self {
-            spent: down(spent, LARGEST, SPENT),
-            distance: down(distance, 1.0, PROBABILITY),
-            leak: down(leak, 1.0, PROBABILITY),
-            sum: down(sum, LARGEST, SPENT),
+            spent: down(spent, LARGEST_PRICE, UNITS_OF_LAW),
+            distance: down(distance, 1.0, UNITS_OF_PROBABILITY),
+            leak: down(leak, 1.0, UNITS_OF_PROBABILITY),
+            sum: down(sum, LARGEST_PRICE, UNITS_OF_LAW),
             unbounded: 0,
         }
     }
@@ -92,20 +92,20 @@ impl Exact {
     /// True if this total, of which `price` is the newest part, is within a limit: by the law's own
     /// quantity, or because every loss is bounded and Σε is within the limit's. Distance and leak are
     /// compared only if `price` has a part in them.
-    pub fn within(&self, limit: &Self, price: &Self) -> bool {
-        (self.spent <= limit.spent || self.summed(limit))
+    pub fn is_within(&self, limit: &Self, price: &Self) -> bool {
+        (self.spent <= limit.spent || self.pure_sum_within(limit))
             && (price.distance == 0 || self.distance <= limit.distance)
             && (price.leak == 0 || self.leak <= limit.leak)
     }
 
     /// True if every loss is bounded and Σε is within the limit's.
-    fn summed(&self, limit: &Self) -> bool {
+    fn pure_sum_within(&self, limit: &Self) -> bool {
         self.unbounded == 0 && self.sum <= limit.sum
     }
 
     /// Σε rounded up, if every loss is bounded.
     pub fn sum(&self) -> Option<f64> {
-        (self.unbounded == 0).then(|| (self.sum as f64 / SPENT).next_up())
+        (self.unbounded == 0).then(|| (self.sum as f64 / UNITS_OF_LAW).next_up())
     }
 
     /// The larger of each component.
@@ -120,18 +120,22 @@ impl Exact {
     }
 
     /// The law's own quantity, rounded up.
-    pub fn spent(&self) -> f64 {
-        (self.spent as f64 / SPENT).next_up()
+    pub fn spent_quantity(&self) -> f64 {
+        (self.spent as f64 / UNITS_OF_LAW).next_up()
     }
 
     /// Total variation distance, rounded up.
     pub fn distance(&self) -> f64 {
-        if self.distance == 0 { 0.0 } else { (self.distance as f64 / PROBABILITY).next_up() }
+        if self.distance == 0 {
+            0.0
+        } else {
+            (self.distance as f64 / UNITS_OF_PROBABILITY).next_up()
+        }
     }
 
     /// δ that events have of their own, rounded up.
     pub fn leak(&self) -> f64 {
-        if self.leak == 0 { 0.0 } else { (self.leak as f64 / PROBABILITY).next_up() }
+        if self.leak == 0 { 0.0 } else { (self.leak as f64 / UNITS_OF_PROBABILITY).next_up() }
     }
 
     /// True if every component is zero.
@@ -174,11 +178,12 @@ mod tests {
     fn a_limit_is_rounded_down_and_what_is_shown_up() {
         let limit = Exact::limit(0.1, 1e-20, 1e-9, 0.1);
         assert!(
-            limit.spent as f64 / SPENT <= 0.1 && Exact::limit(0.1, 0.0, 0.0, 0.0).spent() >= 0.1
+            limit.spent as f64 / UNITS_OF_LAW <= 0.1
+                && Exact::limit(0.1, 0.0, 0.0, 0.0).spent_quantity() >= 0.1
         );
         let three = (0..3).fold(Exact::default(), |sum, _| sum.and(&limit));
         assert_eq!(three.minus(&limit).minus(&limit), limit);
-        assert!(three.within(&three, &limit) && !three.within(&limit, &limit));
+        assert!(three.is_within(&three, &limit) && !three.is_within(&limit, &limit));
         assert!((three.share(&limit) - 3.0).abs() < 1e-9);
     }
 
@@ -188,14 +193,14 @@ mod tests {
         let limit = Exact { distance: 9, leak: 9, ..Exact::limit(1.0, 0.0, 0.0, 1.0) };
         let half = |spent, sum| Exact { spent, sum, ..Exact::default() };
         let (law, sum) = (half(limit.spent, limit.sum + 1), half(limit.spent + 1, limit.sum));
-        assert!(law.within(&limit, &law) && sum.within(&limit, &sum));
+        assert!(law.is_within(&limit, &law) && sum.is_within(&limit, &sum));
         let neither = half(limit.spent + 1, limit.sum + 1);
-        assert!(!neither.within(&limit, &neither));
+        assert!(!neither.is_within(&limit, &neither));
         let one = Exact { unbounded: 1, ..Exact::default() };
-        assert!(!sum.and(&one).within(&limit, &one) && law.and(&one).within(&limit, &one));
+        assert!(!sum.and(&one).is_within(&limit, &one) && law.and(&one).is_within(&limit, &one));
         assert_eq!(sum.and(&one).minus(&one), sum);
         let leaky = Exact { leak: 10, ..sum };
-        assert!(!leaky.within(&limit, &leaky));
+        assert!(!leaky.is_within(&limit, &leaky));
     }
 
     #[test]

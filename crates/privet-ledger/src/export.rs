@@ -1,22 +1,15 @@
 //! Exports: entries and certificates' hashes, never the fingerprints of tables.
 
-use crate::books::{Reservation, State};
+use crate::books::{Books, Reservation, State};
 use crate::{Ledger, LedgerError};
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use serde_json::{Value, json};
 
 /// Format name of exports.
 const FORMAT: &str = "privet-ledger-export-1";
 
-/// Every entry with its hash, and the state of every data set.
-pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
-    let entries = ledger.entries()?;
-    let entries = entries.into_iter().map(|stored| {
-        // The text itself, byte for byte: its hash is of these bytes.
-        json!({ "hash": stored.hash, "text": stored.text })
-    });
-    let entries: Vec<Value> = entries.collect();
-    let books = ledger.books();
+/// The state of every data set: its limit, and what is spent of it.
+pub fn accounts(books: &Books) -> Vec<Value> {
     let accounts = books.accounts().iter().map(|(name, account)| {
         json!({
             "dataset": name,
@@ -27,14 +20,26 @@ pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
             "whose": account.whose,
             "filter": account.limit.kind(),
             "share_spent": account.share(),
-            "epsilon_spent": finite(account.proved()),
+            "epsilon_spent": finite(account.proved_epsilon()),
             "releases": account.releases,
         })
     });
+    accounts.collect()
+}
+
+/// Every entry with its hash, and the state of every data set.
+pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
+    let entries = ledger.entries()?;
+    let entries = entries.into_iter().map(|stored| {
+        // The text itself, byte for byte: its hash is of these bytes.
+        json!({ "hash": stored.hash, "text": stored.text })
+    });
+    let entries: Vec<Value> = entries.collect();
+    let books = ledger.books();
     Ok(json!({
         "format": FORMAT,
         "head": books.head(),
-        "datasets": accounts.collect::<Vec<_>>(),
+        "datasets": accounts(books),
         "entries": entries,
     }))
 }
@@ -49,7 +54,7 @@ pub fn as_csv(ledger: &Ledger) -> String {
         "entry,when,who,dataset,state,doing,purpose,epsilon,delta,share_of_limit,certificate_sha256,unit\n",
     );
     let books = ledger.books();
-    for held in books.held().values() {
+    for held in books.reservations().values() {
         let account = books.accounts().get(&held.dataset);
         let share = account.map_or(0.0, |account| held.price.share(&account.limit.exact()));
         // The unit is stated by the release, or of the data set afterwards.
@@ -59,7 +64,7 @@ pub fn as_csv(ledger: &Ledger) -> String {
     text
 }
 
-fn line(held: &Reservation, share: f64, whose: &Whose) -> String {
+fn line(held: &Reservation, share: f64, whose: &UnitDefinition) -> String {
     let claim = |of: fn(&privet_dp::account::Guarantee) -> f64| {
         held.claim.as_ref().map_or(String::new(), |claim| of(claim).to_string())
     };

@@ -23,20 +23,20 @@ use zeroize::Zeroizing;
 /// Length of the secret in bytes.
 pub(crate) const SECRET: usize = 32;
 /// Maximum number of hashes in a sketch.
-const KEPT: usize = 4096;
+const MOST_SKETCH_HASHES: usize = 4096;
 /// Overlap above which two tables may be the same data set, as a share of the smaller one's rows.
 pub const OVERLAP: f64 = 0.2;
 
 /// Fingerprint and sketch of a table, under the secret of one ledger.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Print {
+pub struct TableFingerprint {
     pub(crate) fingerprint: [u8; 32],
     pub(crate) rows: u64,
     /// In ascending order.
     pub(crate) sketch: Vec<u64>,
 }
 
-impl fmt::Debug for Print {
+impl fmt::Debug for TableFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Print(withheld)")
     }
@@ -46,7 +46,7 @@ impl fmt::Debug for Print {
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub dataset: String,
-    pub print: Print,
+    pub print: TableFingerprint,
 }
 
 impl Identity {
@@ -54,19 +54,19 @@ impl Identity {
         let fingerprint = fingerprint.try_into().ok()?;
         let (hashes, rest) = sketch.as_chunks::<8>();
         let sketch: Vec<u64> = hashes.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        let sound = rest.is_empty() && sketch.len() <= KEPT && sketch.is_sorted();
+        let sound = rest.is_empty() && sketch.len() <= MOST_SKETCH_HASHES && sketch.is_sorted();
         let rows = u64::try_from(rows).ok()?;
-        sound.then_some(Self { dataset, print: Print { fingerprint, rows, sketch } })
+        sound.then_some(Self { dataset, print: TableFingerprint { fingerprint, rows, sketch } })
     }
 }
 
-impl Print {
+impl TableFingerprint {
     pub(crate) fn sketch_bytes(&self) -> Vec<u8> {
         self.sketch.iter().flat_map(|hash| hash.to_le_bytes()).collect()
     }
 
     /// True if both tables have the same rows.
-    pub fn same(&self, other: &Self) -> bool {
+    pub fn has_same_rows(&self, other: &Self) -> bool {
         self.fingerprint == other.fingerprint && self.rows == other.rows
     }
 
@@ -74,7 +74,7 @@ impl Print {
     pub fn overlap(&self, other: &Self) -> f64 {
         let last = |print: &Self| match print.sketch.last() {
             // All of its rows are in it.
-            Some(last) if print.sketch.len() == KEPT => *last,
+            Some(last) if print.sketch.len() == MOST_SKETCH_HASHES => *last,
             _ => u64::MAX,
         };
         let upto = last(self).min(last(other));
@@ -89,7 +89,7 @@ impl Print {
     }
 }
 
-/// Computes the [`Print`] of a table, row by row.
+/// Computes the [`TableFingerprint`] of a table, row by row.
 pub struct Printer {
     inner: Sha256,
     outer: Sha256,
@@ -134,7 +134,7 @@ impl Printer {
         }
         self.rows += 1;
         let short = u64::from_be_bytes(parts[3]);
-        if self.sketch.len() < KEPT {
+        if self.sketch.len() < MOST_SKETCH_HASHES {
             self.sketch.insert(short);
         } else if self.sketch.last().is_some_and(|last| short < *last) && self.sketch.insert(short)
         {
@@ -143,12 +143,12 @@ impl Printer {
     }
 
     /// Returns the print of the rows added.
-    pub fn finish(self) -> Print {
+    pub fn finish(self) -> TableFingerprint {
         let mut fingerprint = [0; 32];
         for (bytes, sum) in fingerprint.chunks_exact_mut(8).zip(self.sum) {
             bytes.copy_from_slice(&sum.to_le_bytes());
         }
-        Print { fingerprint, rows: self.rows, sketch: self.sketch.into_iter().collect() }
+        TableFingerprint { fingerprint, rows: self.rows, sketch: self.sketch.into_iter().collect() }
     }
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn new_number() -> Result<String, getrandom::Error> {
 mod tests {
     use super::*;
 
-    fn print(rows: impl Iterator<Item = u32>, secret: u8) -> Print {
+    fn print(rows: impl Iterator<Item = u32>, secret: u8) -> TableFingerprint {
         let mut printer = Printer::new(&Zeroizing::new([secret; SECRET]));
         rows.for_each(|row| printer.row(&row.to_le_bytes()));
         printer.finish()
@@ -181,14 +181,14 @@ mod tests {
     #[test]
     fn order_does_not_matter_and_everything_else_does() {
         let one = print(0..1000, 1);
-        assert!(one.same(&print((0..1000).rev(), 1)));
+        assert!(one.has_same_rows(&print((0..1000).rev(), 1)));
         for other in
             [print(0..999, 1), print(1..1001, 1), print((0..1000).chain([5]), 1), print(0..1000, 2)]
         {
-            assert!(!one.same(&other));
+            assert!(!one.has_same_rows(&other));
         }
         // Two equal rows do not cancel, as they would under exclusive or.
-        assert!(!print([3, 3].into_iter(), 1).same(&print([4, 4].into_iter(), 1)));
+        assert!(!print([3, 3].into_iter(), 1).has_same_rows(&print([4, 4].into_iter(), 1)));
     }
 
     /// Binomial sample of at least 800 rows: off by 0.12 with probability below

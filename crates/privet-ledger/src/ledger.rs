@@ -1,15 +1,15 @@
 //! The ledger: opening, quoting, reserving and settling, and checking certificates.
 
-use crate::books::{Account, Books, State, price, proves, within};
-use crate::entry::{Entry, FORMAT, Note, PriceBasis, Reserved, Stored, What, hash};
+use crate::books::{Account, Books, State, claim_within, events_prove, price};
+use crate::entry::{Entry, EntryContent, FORMAT, Note, PriceBasis, Reserved, Stored, hash};
 use crate::exact::Exact;
-use crate::identity::{Identity, OVERLAP, Print, Printer, new_number};
+use crate::identity::{Identity, OVERLAP, Printer, TableFingerprint, new_number};
 use crate::limit::Limit;
 use crate::session_purse::{BudgetRequest, SessionPurse};
 use crate::sqlite::Sqlite;
 use crate::store::{Batch, Store};
 use crate::{LedgerError, books};
-use privet_core::{Whose, printable};
+use privet_core::{UnitDefinition, printable};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Certificate, LedgerEntry, Spend, VERSION};
 use std::path::Path;
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Ledger {
 
 /// A data set that shares rows with a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct KnownDataset {
     /// Name of the data set.
     pub dataset: String,
     /// True if both have the same rows.
@@ -40,7 +40,7 @@ pub struct Known {
 
 /// Cost of a release that was not reserved yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Quote {
+pub struct PriceQuote {
     /// Its price as a share of the limit.
     pub share: f64,
     /// The share of the limit that is left.
@@ -108,7 +108,7 @@ impl Ledger {
             if books.sequence() > 0 {
                 return Ok(None);
             }
-            let what = What::Began { ledger: number.clone(), format: FORMAT.into() };
+            let what = EntryContent::Began { ledger: number.clone(), format: FORMAT.into() };
             Ok(Some(Writing::only(what)))
         })?;
         Ok(ledger)
@@ -127,7 +127,7 @@ impl Ledger {
 
     /// Replaces the back end; for tests.
     #[cfg(test)]
-    pub(crate) fn over(self, store: impl FnOnce(Box<dyn Store>) -> Box<dyn Store>) -> Self {
+    pub(crate) fn with_store(self, store: impl FnOnce(Box<dyn Store>) -> Box<dyn Store>) -> Self {
         Self { store: store(self.store), ..self }
     }
 
@@ -164,9 +164,9 @@ impl Ledger {
         &mut self,
         name: &str,
         limit: Limit,
-        whose: &Whose,
+        whose: &UnitDefinition,
         note: &Note,
-        print: Option<Print>,
+        print: Option<TableFingerprint>,
         as_new: bool,
     ) -> Result<(), LedgerError> {
         let long = name.is_empty() || name.chars().count() > 200;
@@ -178,8 +178,8 @@ impl Ledger {
         }
         let mut shares_rows_with = Vec::new();
         if let Some(print) = &print {
-            for known in self.known(print)? {
-                let Known { dataset, same, overlap } = known;
+            for known in self.overlapping_datasets(print)? {
+                let KnownDataset { dataset, same, overlap } = known;
                 if same {
                     return Err(LedgerError::Identity(format!(
                         "this table is in the ledger already, as '{}': what is spent on it counts there",
@@ -202,7 +202,7 @@ impl Ledger {
             if books.accounts().contains_key(name) {
                 return Err(LedgerError::NameTaken { name: name.into() });
             }
-            let what = What::Opened {
+            let what = EntryContent::Opened {
                 dataset: name.into(),
                 limit,
                 whose: whose.clone().of(limit.filter.unit),
@@ -219,7 +219,7 @@ impl Ledger {
     pub fn state_unit(
         &mut self,
         name: &str,
-        whose: &Whose,
+        whose: &UnitDefinition,
         note: &Note,
     ) -> Result<(), LedgerError> {
         self.write(&note.who, |books| {
@@ -237,7 +237,7 @@ impl Ledger {
                 ))),
                 (false, _) => {
                     let (dataset, whose) = (name.into(), whose.clone());
-                    Ok(Some(Writing::only(What::Unit { dataset, whose })))
+                    Ok(Some(Writing::only(EntryContent::Unit { dataset, whose })))
                 }
             }
         })?;
@@ -250,11 +250,14 @@ impl Ledger {
     }
 
     /// Returns the data sets that share rows with a table, those with the same rows first.
-    pub fn known(&mut self, print: &Print) -> Result<Vec<Known>, LedgerError> {
-        let mut found: Vec<Known> = Vec::new();
+    pub fn overlapping_datasets(
+        &mut self,
+        print: &TableFingerprint,
+    ) -> Result<Vec<KnownDataset>, LedgerError> {
+        let mut found: Vec<KnownDataset> = Vec::new();
         let identities = self.store.identities()?.map(|(_, all)| all).unwrap_or_default();
         for Identity { dataset, print: other } in identities {
-            let (same, overlap) = (print.same(&other), print.overlap(&other));
+            let (same, overlap) = (print.has_same_rows(&other), print.overlap(&other));
             if !same && overlap <= OVERLAP {
                 continue;
             }
@@ -263,7 +266,7 @@ impl Ledger {
                     known.same |= same;
                     known.overlap = known.overlap.max(overlap);
                 }
-                None => found.push(Known { dataset, same, overlap }),
+                None => found.push(KnownDataset { dataset, same, overlap }),
             }
         }
         found.sort_by_key(|known| !known.same);
@@ -275,13 +278,13 @@ impl Ledger {
     pub fn recognise(
         &mut self,
         name: &str,
-        print: &Print,
+        print: &TableFingerprint,
         same_as: bool,
         note: &Note,
     ) -> Result<(), LedgerError> {
         let account = self.books.account(name)?.clone();
         let Some((_, identities)) = self.store.identities()? else { return Ok(()) };
-        let known = self.known(print)?;
+        let known = self.overlapping_datasets(print)?;
         let declared = |other: &str| {
             let theirs = self.books.accounts().get(other);
             account.shares_rows_with.iter().any(|shared| shared == other)
@@ -293,7 +296,7 @@ impl Ledger {
         if let Some(other) = known.iter().find(|known| {
             known.dataset != name && (known.same || (!same && !declared(&known.dataset)))
         }) {
-            let Known { dataset, same, overlap } = other;
+            let KnownDataset { dataset, same, overlap } = other;
             let what = match same {
                 true => "is".to_string(),
                 false => format!("shares about {:.0} % of its rows with", 100.0 * overlap),
@@ -337,7 +340,10 @@ impl Ledger {
         }
         self.write(&note.who, |_| {
             let identity = Some(Identity { dataset: name.into(), print: print.clone() });
-            Ok(Some(Writing { identity, ..Writing::only(What::Seen { dataset: name.into() }) }))
+            Ok(Some(Writing {
+                identity,
+                ..Writing::only(EntryContent::Seen { dataset: name.into() })
+            }))
         })?;
         Ok(())
     }
@@ -347,9 +353,9 @@ impl Ledger {
     pub fn quote(
         &mut self,
         request: &BudgetRequest,
-        whose: &Whose,
+        whose: &UnitDefinition,
         spend: &Spend,
-    ) -> Result<Quote, LedgerError> {
+    ) -> Result<PriceQuote, LedgerError> {
         self.catch_up()?;
         let account = self.books.account(&request.dataset)?;
         if whose.clone().of(account.limit.filter.unit).is_said() {
@@ -360,7 +366,7 @@ impl Ledger {
     }
 
     /// Returns the purse of one session, paid from this ledger.
-    pub fn paying(&mut self, request: BudgetRequest) -> SessionPurse<&mut Self> {
+    pub fn purse_for(&mut self, request: BudgetRequest) -> SessionPurse<&mut Self> {
         SessionPurse::new(self, request)
     }
 
@@ -368,7 +374,7 @@ impl Ledger {
     pub(crate) fn reserve(
         &mut self,
         request: &BudgetRequest,
-        whose: &Whose,
+        whose: &UnitDefinition,
         spend: &Spend,
     ) -> Result<LedgerEntry, LedgerError> {
         // Outside the transaction: accounting may take a while, and a limit never changes.
@@ -394,7 +400,7 @@ impl Ledger {
             if !quote.fits {
                 return Err(LedgerError::Exceeds(exceeds(request, account, &quote)));
             }
-            Ok(Some(Writing::only(What::Reserved(Reserved { whose, ..reserved.clone() }))))
+            Ok(Some(Writing::only(EntryContent::Reserved(Reserved { whose, ..reserved.clone() }))))
         })
     }
 
@@ -402,7 +408,7 @@ impl Ledger {
     pub(crate) fn draw(&mut self, reservation: u64, who: &str) -> Result<LedgerEntry, LedgerError> {
         self.write(who, |books| {
             in_state(books, reservation, State::Reserved)?;
-            Ok(Some(Writing::only(What::Drawn { reservation })))
+            Ok(Some(Writing::only(EntryContent::Drawn { reservation })))
         })
     }
 
@@ -420,7 +426,7 @@ impl Ledger {
         self.write(who, |books| {
             in_state(books, reservation, State::Drawn)?;
             let certificate = kept.as_ref().map(|(hash, _)| hash.clone());
-            let what = What::Settled { reservation, certificate };
+            let what = EntryContent::Settled { reservation, certificate };
             Ok(Some(Writing { certificate: kept.clone(), ..Writing::only(what) }))
         })
     }
@@ -441,13 +447,13 @@ impl Ledger {
             let mut entries = Vec::new();
             let (mut sequence, mut previous) = (books.sequence(), books.previous().to_string());
             let account = books.account(&request.dataset)?;
-            let mut push = |what: What| -> Result<u64, LedgerError> {
+            let mut push = |what: EntryContent| -> Result<u64, LedgerError> {
                 sequence += 1;
                 let (at, who, version) = (clock(), request.note.who.clone(), VERSION.into());
                 let (nonce, previous_hash) = (number()?, previous.clone());
                 let entry =
                     Entry { sequence, previous: previous_hash, nonce, at, who, version, what };
-                let stored = entry.stored()?;
+                let stored = entry.to_stored()?;
                 previous.clone_from(&stored.hash);
                 entries.push(stored);
                 Ok(sequence)
@@ -456,7 +462,7 @@ impl Ledger {
                 let (charged, price) = charge(account, request, &spend)?;
                 let written = serde_json::value::to_raw_value(&spend)
                     .map_err(|error| LedgerError::Limit(error.to_string()))?;
-                let reservation = push(What::Reserved(Reserved {
+                let reservation = push(EntryContent::Reserved(Reserved {
                     dataset: request.dataset.clone(),
                     whose: account.whose.clone(),
                     spend: written,
@@ -466,8 +472,8 @@ impl Ledger {
                     doing: request.doing.clone(),
                     purpose: request.note.purpose.clone(),
                 }))?;
-                push(What::Drawn { reservation })?;
-                push(What::Settled { reservation, certificate: None })?;
+                push(EntryContent::Drawn { reservation })?;
+                push(EntryContent::Settled { reservation, certificate: None })?;
             }
             entries.iter().try_for_each(|stored| filled.take(stored))?;
             Ok(Batch { entries, ..Batch::default() })
@@ -481,7 +487,7 @@ impl Ledger {
     pub fn void(&mut self, reservation: u64, who: &str, reason: &str) -> Result<(), LedgerError> {
         self.write(who, |books| {
             in_state(books, reservation, State::Reserved)?;
-            Ok(Some(Writing::only(What::Void { reservation, reason: reason.into() })))
+            Ok(Some(Writing::only(EntryContent::Void { reservation, reason: reason.into() })))
         })?;
         Ok(())
     }
@@ -507,11 +513,13 @@ impl Ledger {
             ));
         }
         let reservation = match Entry::read(&stored)?.what {
-            What::Reserved(_) => stored.sequence,
-            What::Drawn { reservation } | What::Settled { reservation, .. } => reservation,
+            EntryContent::Reserved(_) => stored.sequence,
+            EntryContent::Drawn { reservation } | EntryContent::Settled { reservation, .. } => {
+                reservation
+            }
             _ => return refused(format!("entry {} is of no release", entered.sequence)),
         };
-        match self.books.held().get(&reservation) {
+        match self.books.reservations().get(&reservation) {
             None => refused(format!("entry {reservation} reserved nothing")),
             Some(held) if held.state == State::Void => {
                 refused(format!("entry {reservation} is void, and yet there is a release of it"))
@@ -529,7 +537,7 @@ impl Ledger {
     pub fn check_certificate(
         &mut self,
         certificate: &Certificate,
-        whose: &Whose,
+        whose: &UnitDefinition,
     ) -> Result<Checked, LedgerError> {
         let refused = |words: String| Err(LedgerError::Certificate(words));
         let Some(entered) = &certificate.ledger else {
@@ -538,7 +546,7 @@ impl Ledger {
         let checked = self.find(entered)?;
         let reservation = checked.reservation;
         let of = self.store.entry(reservation)?.map(|stored| Entry::read(&stored)).transpose()?;
-        let Some(What::Reserved(reserved)) = of.map(|entry| entry.what) else {
+        let Some(EntryContent::Reserved(reserved)) = of.map(|entry| entry.what) else {
             return refused(format!("entry {reservation} reserved nothing"));
         };
         let spend = reserved.spend().ok();
@@ -560,7 +568,8 @@ impl Ledger {
                 "entry {reservation} paid for another unit: {paid}, and it says {stated}"
             ));
         }
-        let settled = self.books.held().get(&reservation).and_then(|held| held.certificate.clone());
+        let settled =
+            self.books.reservations().get(&reservation).and_then(|held| held.certificate.clone());
         if let Some(settled) = settled {
             // If the stored text was edited or is gone, only its hash is left to compare with.
             let kept = self.store.certificate(&settled)?.filter(|text| hash(text) == settled);
@@ -583,7 +592,7 @@ impl Ledger {
     pub fn check_claims(&mut self) -> Result<(), LedgerError> {
         let mut proved: Vec<(String, String)> = Vec::new();
         for stored in self.entries()? {
-            let What::Reserved(reserved) = Entry::read(&stored)?.what else { continue };
+            let EntryContent::Reserved(reserved) = Entry::read(&stored)?.what else { continue };
             if reserved.charged == PriceBasis::Events {
                 continue;
             }
@@ -597,7 +606,7 @@ impl Ledger {
             let (Spend::Exactly(events), Some(claim)) = (&spend, &reserved.claim) else {
                 return Err(broken("it is charged by a claim that it does not state"));
             };
-            if !books::proves(events, claim)? {
+            if !books::events_prove(events, claim)? {
                 return Err(broken("its events do not prove the claim that it is charged by"));
             }
             proved.push(key);
@@ -629,8 +638,8 @@ impl Ledger {
                 version: VERSION.into(),
                 what,
             };
-            let stored = entry.stored()?;
-            books.admit(&stored)?;
+            let stored = entry.to_stored()?;
+            books.check_entry(&stored)?;
             written = Some(stored.clone());
             Ok(Batch { entries: vec![stored], certificate, identity })
         })?;
@@ -671,19 +680,19 @@ fn number() -> Result<String, LedgerError> {
 
 /// An entry to be written, and what is stored with it.
 pub(crate) struct Writing {
-    pub what: What,
+    pub what: EntryContent,
     pub certificate: Option<(String, String)>,
     pub identity: Option<Identity>,
 }
 
 impl Writing {
-    pub fn only(what: What) -> Self {
+    pub fn only(what: EntryContent) -> Self {
         Self { what, certificate: None, identity: None }
     }
 }
 
 fn in_state(books: &Books, reservation: u64, state: State) -> Result<(), LedgerError> {
-    match books.held().get(&reservation) {
+    match books.reservations().get(&reservation) {
         Some(held) if held.state == state => Ok(()),
         Some(held) => {
             let why = match held.state {
@@ -701,7 +710,11 @@ fn in_state(books: &Books, reservation: u64, state: State) -> Result<(), LedgerE
 }
 
 /// Returns the unit of a release to be paid for; refuses one that is not the limit's.
-fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, LedgerError> {
+fn same_unit(
+    account: &Account,
+    name: &str,
+    whose: &UnitDefinition,
+) -> Result<UnitDefinition, LedgerError> {
     let requested = whose.clone().of(account.limit.filter.unit);
     let shown = printable(name);
     if !requested.is_said() {
@@ -749,7 +762,7 @@ fn charge(
     }
     let proved = |events: &Event| -> Result<bool, LedgerError> {
         Ok(match &request.claim {
-            Some(claim) if claim.seen_by.is_everyone() => proves(events, claim)?,
+            Some(claim) if claim.seen_by.is_everyone() => events_prove(events, claim)?,
             _ => false,
         })
     };
@@ -758,7 +771,7 @@ fn charge(
         Spend::Within(_) => Ok(false),
     };
     if request.whole {
-        let fits = request.claim.is_some_and(|claim| within(&claim, limit));
+        let fits = request.claim.is_some_and(|claim| claim_within(&claim, limit));
         if !fits || !claimed(spend)? {
             return Err(LedgerError::Exceeds(format!(
                 "the whole limit of '{}', ε = {} at δ = {:e}, does not pay for this release",
@@ -770,7 +783,7 @@ fn charge(
         return Ok((PriceBasis::Whole, Exact::default()));
     }
     let events = price(limit, spend, request.claim.as_ref(), PriceBasis::Events)?;
-    let fits = |price: &Exact| price.within(&limit.exact(), price);
+    let fits = |price: &Exact| price.is_within(&limit.exact(), price);
     if let Some(found) = events.filter(fits) {
         return Ok((PriceBasis::Events, found));
     }
@@ -794,7 +807,7 @@ fn charge(
     )))
 }
 
-fn quote(account: &Account, charged: PriceBasis, price: Exact) -> Quote {
+fn quote(account: &Account, charged: PriceBasis, price: Exact) -> PriceQuote {
     let limit = account.limit.exact();
     let whole = charged == PriceBasis::Whole;
     let fits = match whole {
@@ -803,13 +816,13 @@ fn quote(account: &Account, charged: PriceBasis, price: Exact) -> Quote {
     };
     let after = match whole {
         true => account.limit.epsilon,
-        false => account.limit.proved(&account.spent.and(&price)),
+        false => account.limit.proved_epsilon(&account.spent.and(&price)),
     };
-    Quote {
+    PriceQuote {
         share: if whole { 1.0 } else { price.share(&limit) },
         left: (1.0 - account.share()).max(0.0),
         fits,
-        before: account.proved(),
+        before: account.proved_epsilon(),
         after,
         charged,
         price,
@@ -817,7 +830,7 @@ fn quote(account: &Account, charged: PriceBasis, price: Exact) -> Quote {
 }
 
 /// Message with the price and what is left.
-fn exceeds(request: &BudgetRequest, account: &Account, quote: &Quote) -> String {
+fn exceeds(request: &BudgetRequest, account: &Account, quote: &PriceQuote) -> String {
     let limit = &account.limit;
     let name = printable(&request.dataset);
     let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
@@ -833,7 +846,7 @@ fn exceeds(request: &BudgetRequest, account: &Account, quote: &Quote) -> String 
     } else if account.releases > 0 {
         let releases = if account.releases == 1 { "release" } else { "releases" };
         words.push_str(&format!("; {} {releases} spent the rest", account.releases));
-    } else if request.claim.is_some_and(|claim| within(&claim, limit)) {
+    } else if request.claim.is_some_and(|claim| claim_within(&claim, limit)) {
         words.push_str(
             ". A limit on several releases is kept by a bound that is less tight than that of one: as the only \
              release ever, with nothing after it, this one fits (--whole)",
@@ -857,12 +870,12 @@ mod tests {
         let head = ledger.books.head();
         let (dataset, reservation) = ("nobody".to_string(), 1);
         for what in [
-            What::Began { ledger: "00".repeat(16), format: FORMAT.into() },
-            What::Unit { dataset: dataset.clone(), whose: Whose::column("id") },
-            What::Seen { dataset },
-            What::Drawn { reservation },
-            What::Settled { reservation, certificate: None },
-            What::Void { reservation, reason: String::new() },
+            EntryContent::Began { ledger: "00".repeat(16), format: FORMAT.into() },
+            EntryContent::Unit { dataset: dataset.clone(), whose: UnitDefinition::column("id") },
+            EntryContent::Seen { dataset },
+            EntryContent::Drawn { reservation },
+            EntryContent::Settled { reservation, certificate: None },
+            EntryContent::Void { reservation, reason: String::new() },
         ] {
             let refused = ledger.write("tester", |_| Ok(Some(Writing::only(what.clone()))));
             let refused = refused.unwrap_err();

@@ -89,7 +89,7 @@ const GRIDS: f64 = 1e-3;
 /// Tolerance of sums of ε: twelve digits, so that ten times 0.1 is 1.
 const TWELVE_DIGITS: f64 = 1.0 + 1e-12;
 /// Relative tolerance of ε and δ for another platform's arithmetic.
-const ROUNDED: f64 = 1.0 + 1e-9;
+const PLATFORM_TOLERANCE: f64 = 1.0 + 1e-9;
 
 /// The limit on all releases of a data set together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -180,19 +180,19 @@ impl Limit {
         range
             && self
                 .filter
-                .delta(self.epsilon * ROUNDED)
-                .is_ok_and(|found| found <= self.delta * ROUNDED)
+                .delta(self.epsilon * PLATFORM_TOLERANCE)
+                .is_ok_and(|found| found <= self.delta * PLATFORM_TOLERANCE)
     }
 
     /// Largest value of each quantity, in integer units.
     pub fn exact(&self) -> Exact {
         let Filter { limit, distance, leak, .. } = self.filter;
-        Exact::limit(limit.most(), distance, leak, self.epsilon * TWELVE_DIGITS)
+        Exact::limit(limit.limit(), distance, leak, self.epsilon * TWELVE_DIGITS)
     }
 
     /// Price of events; `None` if the filter has no bound for them.
     pub fn price(&self, event: &Event) -> Result<Option<Exact>, AccountError> {
-        admitted(self.filter.price_and_sum(event))
+        price_if_admitted(self.filter.price_and_sum(event))
     }
 
     /// Price of a session under a filter of its own; `None` if this filter has no bound for it.
@@ -201,7 +201,7 @@ impl Limit {
             Law::Sum { epsilon } => Some(epsilon),
             _ => None,
         };
-        admitted(self.filter.price_of(session).map(|price| (price, sum)))
+        price_if_admitted(self.filter.price_of(session).map(|price| (price, sum)))
     }
 
     /// Price of a release by its claimed (ε, δ) alone, which its events must prove.
@@ -211,7 +211,7 @@ impl Limit {
     }
 
     /// The ε proved for everything spent, at the limit's δ. Infinite if none is proved.
-    pub fn proved(&self, spent: &Exact) -> f64 {
+    pub fn proved_epsilon(&self, spent: &Exact) -> f64 {
         if spent.is_nothing() {
             return 0.0;
         }
@@ -219,7 +219,7 @@ impl Limit {
         let near = |value: f64, limit: f64| {
             if value > limit && value <= limit * (1.0 + 1e-14) { limit } else { value }
         };
-        let most = near(spent.spent(), self.filter.limit.most());
+        let most = near(spent.spent_quantity(), self.filter.limit.limit());
         let filter = Filter {
             limit: self.filter.limit.up_to(most.max(f64::MIN_POSITIVE)),
             distance: near(spent.distance(), self.filter.distance),
@@ -236,7 +236,7 @@ impl Limit {
 }
 
 /// Maps "not admitted" to `None`, and a price to integer units.
-fn admitted(
+fn price_if_admitted(
     found: Result<(Tally, Option<f64>), AccountError>,
 ) -> Result<Option<Exact>, AccountError> {
     match found {
@@ -305,10 +305,13 @@ mod tests {
                 assert!(limit.filter.delta(epsilon).unwrap() <= delta, "{kind} {epsilon}");
                 assert!(limit.holds());
                 let law = limit.filter.limit;
-                let more = Filter { limit: law.up_to(law.most() * 1.001), ..limit.filter };
+                let more = Filter { limit: law.up_to(law.limit() * 1.001), ..limit.filter };
                 assert!(more.delta(epsilon).unwrap() > delta, "{kind} {epsilon}");
-                let proved = limit.proved(&limit.exact());
-                assert!(proved > epsilon * 0.9 && proved <= epsilon * ROUNDED, "{kind}: {proved}");
+                let proved = limit.proved_epsilon(&limit.exact());
+                assert!(
+                    proved > epsilon * 0.9 && proved <= epsilon * PLATFORM_TOLERANCE,
+                    "{kind}: {proved}"
+                );
             }
         }
         assert!(limit(Kind::Sum, 1.0, 0.0).holds());

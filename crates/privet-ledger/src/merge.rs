@@ -13,11 +13,11 @@
 //!   the same last entry, and counted once more if it has not.
 
 use crate::books::{Account, Imported, State, price};
-use crate::entry::{Entry, PriceBasis, Reserved, Stored, Taken, What};
+use crate::entry::{Entry, EntryContent, ImportedRelease, PriceBasis, Reserved, Stored};
 use crate::exact::Exact;
 use crate::ledger::Writing;
 use crate::{Books, Ledger, LedgerError, Limit, Note};
-use privet_core::{Whose, printable};
+use privet_core::{UnitDefinition, printable};
 use std::collections::{BTreeMap, HashMap};
 
 /// Spending imported on one data set.
@@ -53,17 +53,19 @@ impl Ledger {
             names,
             theirs: &theirs,
             shared,
-            own: own(self.books(), &ours),
+            own: own_hashes(self.books(), &ours),
         };
         let drawn = merging.drawn();
         let mut found = merging.releases()?;
         for (dataset, (whose, more)) in merging.taken_in_there()? {
-            put(&mut found, &dataset, whose, more)?;
+            add_releases(&mut found, &dataset, whose, more)?;
         }
         for reservation in drawn {
             self.write(&note.who, |books| {
-                match books.held().get(&reservation).map(|held| held.state) {
-                    Some(State::Reserved) => Ok(Some(Writing::only(What::Drawn { reservation }))),
+                match books.reservations().get(&reservation).map(|held| held.state) {
+                    Some(State::Reserved) => {
+                        Ok(Some(Writing::only(EntryContent::Drawn { reservation })))
+                    }
                     Some(State::Void) => Err(LedgerError::State {
                         sequence: reservation,
                         why: "it was freed meanwhile, and was drawn from there: take it in again"
@@ -83,7 +85,7 @@ impl Ledger {
                 // Checked again inside the transaction: a release may have stated the unit here
                 // meanwhile.
                 same_unit(&whose, books.account(&dataset)?, &dataset)?;
-                Ok(Some(Writing::only(What::Imported {
+                Ok(Some(Writing::only(EntryContent::Imported {
                     branch: branch.clone(),
                     sequence: head.sequence,
                     hash: head.hash.clone(),
@@ -101,10 +103,15 @@ impl Ledger {
 }
 
 /// New spending by data set here: the unit there, and the releases.
-type Found = BTreeMap<String, (Whose, Vec<Taken>)>;
+type NewSpending = BTreeMap<String, (UnitDefinition, Vec<ImportedRelease>)>;
 
 /// Adds releases to a data set here; all must have one unit, whichever names they had there.
-fn put(found: &mut Found, name: &str, whose: Whose, more: Vec<Taken>) -> Result<(), LedgerError> {
+fn add_releases(
+    found: &mut NewSpending,
+    name: &str,
+    whose: UnitDefinition,
+    more: Vec<ImportedRelease>,
+) -> Result<(), LedgerError> {
     let known = found.entry(name.into()).or_insert_with(|| (whose.clone(), Vec::new()));
     if known.0 != whose {
         return Err(LedgerError::Import(format!(
@@ -129,16 +136,16 @@ struct Merging<'a> {
     own: HashMap<String, String>,
 }
 
-fn own(books: &Books, entries: &[Stored]) -> HashMap<String, String> {
+fn own_hashes(books: &Books, entries: &[Stored]) -> HashMap<String, String> {
     let counts = |stored: &Stored| {
-        let held = books.held().get(&stored.sequence)?;
+        let held = books.reservations().get(&stored.sequence)?;
         (held.state != State::Void).then(|| (stored.hash.clone(), held.dataset.clone()))
     };
     entries.iter().filter_map(counts).collect()
 }
 
 fn state(books: &Books, sequence: u64) -> Option<State> {
-    books.held().get(&sequence).map(|held| held.state)
+    books.reservations().get(&sequence).map(|held| held.state)
 }
 
 impl Merging<'_> {
@@ -153,10 +160,10 @@ impl Merging<'_> {
     }
 
     /// Releases of the other ledger that do not count here yet.
-    fn releases(&self) -> Result<Found, LedgerError> {
-        let mut found = Found::new();
+    fn releases(&self) -> Result<NewSpending, LedgerError> {
+        let mut found = NewSpending::new();
         for stored in self.theirs {
-            let What::Reserved(reserved) = Entry::read(stored)?.what else { continue };
+            let EntryContent::Reserved(reserved) = Entry::read(stored)?.what else { continue };
             let shares = stored.sequence <= self.shared;
             let (here, there) =
                 (state(self.here, stored.sequence), state(self.there, stored.sequence));
@@ -164,22 +171,22 @@ impl Merging<'_> {
                 continue;
             }
             let (name, account) = self.account(&reserved.dataset)?;
-            if !shares && self.covered(account, stored) {
+            if !shares && self.imported_whole(account, stored) {
                 continue;
             }
             let whose = self.same_unit(&reserved.dataset, account)?;
-            let price = priced(account, &reserved, stored.sequence, name)?;
-            let taken = Taken { entry: stored.hash.clone(), price, releases: 1 };
+            let price = price_of_release(account, &reserved, stored.sequence, name)?;
+            let taken = ImportedRelease { entry: stored.hash.clone(), price, releases: 1 };
             if let Some(taken) = news(account, taken) {
-                put(&mut found, name, whose, vec![taken])?;
+                add_releases(&mut found, name, whose, vec![taken])?;
             }
         }
         Ok(found)
     }
 
     /// Spending that the other ledger had imported itself, in the quantities of its own limit.
-    fn taken_in_there(&self) -> Result<Found, LedgerError> {
-        let mut found = Found::new();
+    fn taken_in_there(&self) -> Result<NewSpending, LedgerError> {
+        let mut found = NewSpending::new();
         for (there, account) in self.there.accounts() {
             for (entry, Imported { price, releases, .. }) in &account.imported {
                 let name = self.names.get(there).unwrap_or(there);
@@ -188,7 +195,8 @@ impl Merging<'_> {
                     continue;
                 }
                 let (name, ours) = self.account(there)?;
-                let taken = Taken { entry: entry.clone(), price: *price, releases: *releases };
+                let taken =
+                    ImportedRelease { entry: entry.clone(), price: *price, releases: *releases };
                 let Some(taken) = news(ours, taken) else { continue };
                 let law = |limit: &Limit| limit.filter.limit.up_to(1.0);
                 let same = law(&ours.limit) == law(&account.limit)
@@ -201,7 +209,7 @@ impl Merging<'_> {
                     )));
                 }
                 let whose = self.same_unit(there, ours)?;
-                put(&mut found, name, whose, vec![taken])?;
+                add_releases(&mut found, name, whose, vec![taken])?;
             }
         }
         Ok(found)
@@ -214,14 +222,14 @@ impl Merging<'_> {
     }
 
     /// Returns the unit of a data set there; refuses one that is not the unit here.
-    fn same_unit(&self, there: &str, ours: &Account) -> Result<Whose, LedgerError> {
+    fn same_unit(&self, there: &str, ours: &Account) -> Result<UnitDefinition, LedgerError> {
         let theirs = self.there.account(there)?.whose.clone();
         same_unit(&theirs, ours, there).map(|()| theirs)
     }
 
     /// True if 0.2.0 imported this entry with its branch as a whole: the other ledger has the same last
     /// entry.
-    fn covered(&self, account: &Account, stored: &Stored) -> bool {
+    fn imported_whole(&self, account: &Account, stored: &Stored) -> bool {
         account.imported.values().filter_map(|taken| taken.until.as_ref()).any(|(end, hash)| {
             let last = end.checked_sub(1).and_then(|at| self.theirs.get(at as usize));
             stored.sequence <= *end && last.is_some_and(|last| last.hash == *hash)
@@ -231,7 +239,7 @@ impl Merging<'_> {
 
 /// Refuses spending whose unit is another than here, or not stated: its prices do not apply here, and a
 /// unit stated later would cover both.
-fn same_unit(theirs: &Whose, ours: &Account, name: &str) -> Result<(), LedgerError> {
+fn same_unit(theirs: &UnitDefinition, ours: &Account, name: &str) -> Result<(), LedgerError> {
     let open = !ours.whose.is_said() && ours.releases == 0;
     match theirs.is_said() && (open || *theirs == ours.whose) {
         true => Ok(()),
@@ -245,14 +253,14 @@ fn same_unit(theirs: &Whose, ours: &Account, name: &str) -> Result<(), LedgerErr
 }
 
 /// Returns a release that was not imported before, or at a smaller price.
-fn news(account: &Account, taken: Taken) -> Option<Taken> {
+fn news(account: &Account, taken: ImportedRelease) -> Option<ImportedRelease> {
     let known = account.imported.get(&taken.entry);
     let less = known.is_none_or(|known| known.price.max(&taken.price) != known.price);
     less.then_some(taken)
 }
 
 /// Price of a release under the limit here.
-fn priced(
+fn price_of_release(
     account: &Account,
     reserved: &Reserved,
     sequence: u64,
@@ -293,7 +301,7 @@ mod tests {
         let relation = Relation::new(Neighbours::ReplaceOne, USER);
         let budget = Budget::new(1.0, 1e-6).unwrap();
         let limit = Limit::new(Kind::Gaussian, None, budget, relation).unwrap();
-        ledger.add("riders", limit, &Whose::NotSaid, &note(), None, false).unwrap();
+        ledger.add("riders", limit, &UnitDefinition::NotSaid, &note(), None, false).unwrap();
         ledger
     }
 
@@ -302,8 +310,8 @@ mod tests {
         let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: USER, cost };
         let (dataset, doing) = ("riders".into(), "test".into());
         let request = BudgetRequest { dataset, doing, note: note(), claim: None, whole: false };
-        let mut paying = ledger.paying(request);
-        paying.of(Whose::column(column));
+        let mut paying = ledger.purse_for(request);
+        paying.of(UnitDefinition::column(column));
         paying.spend_whole(&Spend::Exactly(event)).unwrap();
     }
 
@@ -361,7 +369,7 @@ mod tests {
                 release(&mut between, "visit");
             }
         });
-        let mut theirs = theirs.over(|inner| Box::new(Meanwhile { inner, writes }));
+        let mut theirs = theirs.with_store(|inner| Box::new(Meanwhile { inner, writes }));
         let refused = ours.take_in(&mut theirs, &BTreeMap::new(), &note()).unwrap_err();
         assert!(matches!(refused, LedgerError::Import(_)), "{refused}");
         let words = refused.to_string();

@@ -55,7 +55,7 @@ pub(crate) fn check_header(path: &Path) -> Result<(), LedgerError> {
         return refused("the file is damaged, or no database");
     }
     // A ledger whose creator was killed has its application id and layout in the log alone.
-    let newest = newest_in_log(&beside(path, "-wal")).map_err(failed)?.unwrap_or(header);
+    let newest = newest_in_log(&sibling_file(path, "-wal")).map_err(failed)?.unwrap_or(header);
     if number(&newest, 68) != APPLICATION {
         return refused("a database of another program");
     }
@@ -115,7 +115,7 @@ fn number(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// Path of the file beside a database with this ending.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn sibling_file(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -124,7 +124,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
 /// Type, name, table and SQL text of every object in a database.
 type SchemaObject = Vec<(String, String, String, Option<String>)>;
 
-fn held(connection: &Connection) -> Sql<SchemaObject> {
+fn stored_schema(connection: &Connection) -> Sql<SchemaObject> {
     let query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
     let mut statement = connection.prepare(query)?;
     let rows =
@@ -137,7 +137,7 @@ fn held(connection: &Connection) -> Sql<SchemaObject> {
 pub(crate) fn foreign(connection: &Connection) -> Sql<Option<String>> {
     let made = Connection::open_in_memory()?;
     made.execute_batch(TABLES)?;
-    let (ours, found) = (held(&made)?, held(connection)?);
+    let (ours, found) = (stored_schema(&made)?, stored_schema(connection)?);
     let named = |(kind, name, ..): &(String, String, String, Option<String>)| {
         format!("{} '{}'", privet_core::printable(kind), privet_core::printable(name))
     };

@@ -46,7 +46,7 @@ SELECT 'list of columns of ' || relname FROM pg_class
     <> CASE relname WHEN 'privet_entry' THEN 'sequence biginttruefalse, hash texttruefalse, text texttruefalse'
                     ELSE 'hash texttruefalse, text texttruefalse' END";
 /// Query that is true if the ledger's tables exist.
-const THERE: &str = "SELECT to_regclass('privet_entry') IS NOT NULL AND to_regclass('privet_certificate') IS NOT NULL";
+const TABLES_EXIST: &str = "SELECT to_regclass('privet_entry') IS NOT NULL AND to_regclass('privet_certificate') IS NOT NULL";
 
 impl Server {
     /// Connects read-only to an existing ledger; creates nothing.
@@ -54,7 +54,7 @@ impl Server {
         let wrong = failed("opened");
         let mut client = Client::connect(address, NoTls).map_err(&wrong)?;
         client.batch_execute("SET default_transaction_read_only = on").map_err(&wrong)?;
-        match client.query_one(THERE, &[]).map_err(&wrong)?.get(0) {
+        match client.query_one(TABLES_EXIST, &[]).map_err(&wrong)?.get(0) {
             true => check(&mut client, "opened").map(|()| Self { client }),
             false => Err(LedgerError::Absent { path: "on the server".into() }),
         }

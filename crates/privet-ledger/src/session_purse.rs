@@ -1,7 +1,7 @@
 //! The purse of one session.
 
 use crate::{Ledger, LedgerError, Note};
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Certificate, LedgerEntry, Purse, PurseError, Spend};
 use std::borrow::BorrowMut;
@@ -34,14 +34,14 @@ enum Stage {
 /// Pays for one session from a ledger. Dropped before the first draw, its reservation is void; dropped
 /// later, or killed, it stays spent.
 ///
-/// A release is never lost because its ledger failed: [`Purse::settled`] keeps the certificate, and
+/// A release is never lost because its ledger failed: [`Purse::record_settlement`] keeps the certificate, and
 /// [`Self::close`] closes the entry once the release is stored, or else the drop does. An entry that
 /// cannot be closed stays drawn, and counts as spent.
 #[derive(Debug)]
 pub struct SessionPurse<L: BorrowMut<Ledger> = Ledger> {
     ledger: L,
     request: BudgetRequest,
-    whose: Whose,
+    whose: UnitDefinition,
     stage: Stage,
     spend: Option<Spend>,
     reservation: u64,
@@ -56,7 +56,7 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
     /// Creates the purse of one session on an owned or borrowed ledger.
     pub fn new(ledger: L, request: BudgetRequest) -> Self {
         let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
-        let (whose, made, closes) = (Whose::NotSaid, None, true);
+        let (whose, made, closes) = (UnitDefinition::NotSaid, None, true);
         Self { ledger, request, whose, stage, spend, reservation, entered, made, closes }
     }
 
@@ -115,7 +115,7 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
     }
 
     /// Sets the unit, before the budget is reserved: each record, or the user of a schema's `[unit]`.
-    pub fn of(&mut self, whose: Whose) {
+    pub fn of(&mut self, whose: UnitDefinition) {
         if self.stage == Stage::Nothing {
             self.whose = whose;
         }
@@ -139,7 +139,7 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
 }
 
 impl<L: BorrowMut<Ledger>> Purse for SessionPurse<L> {
-    fn spent_on(&mut self, whose: &Whose) -> Result<(), PurseError> {
+    fn spent_on(&mut self, whose: &UnitDefinition) -> Result<(), PurseError> {
         // If the plan states no unit, the identifiers' caller may have.
         if !whose.is_said() || self.whose == *whose {
             return Ok(());
@@ -181,18 +181,18 @@ impl<L: BorrowMut<Ledger>> Purse for SessionPurse<L> {
     }
 
     fn put_aside(&mut self, _generation: u64, _digest: &str) -> Result<(), PurseError> {
-        Err(elsewhere())
+        Err(state_in_journal())
     }
 
-    fn fresh(&self, _: &Spend, _: u64, _: u64, _: &str) -> Result<(), PurseError> {
-        Err(elsewhere())
+    fn check_resumable(&self, _: &Spend, _: u64, _: u64, _: &str) -> Result<(), PurseError> {
+        Err(state_in_journal())
     }
 
-    fn resumed(&mut self, _generation: u64) -> Result<u64, PurseError> {
-        Err(elsewhere())
+    fn record_resumption(&mut self, _generation: u64) -> Result<u64, PurseError> {
+        Err(state_in_journal())
     }
 
-    fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError> {
+    fn record_settlement(&mut self, certificate: &Certificate) -> Result<(), PurseError> {
         if self.stage != Stage::Drawn {
             return Err(PurseError::Refused("nothing was drawn in this session".into()));
         }
@@ -208,14 +208,14 @@ impl<L: BorrowMut<Ledger>> Purse for SessionPurse<L> {
         Ok(())
     }
 
-    fn entered(&self) -> Option<LedgerEntry> {
+    fn ledger_entry(&self) -> Option<LedgerEntry> {
         self.entered.clone()
     }
 }
 
 /// Error of operations on a stream's state: the journal keeps it, and the ledger spent the whole budget
 /// at the start.
-fn elsewhere() -> PurseError {
+fn state_in_journal() -> PurseError {
     PurseError::Refused("a ledger keeps no states of sessions: a journal does".into())
 }
 

@@ -11,7 +11,7 @@
 use crate::LedgerError;
 use crate::entry::Stored;
 use crate::identity::{Identity, SECRET};
-use crate::schema_check::{self, APPLICATION, LAYOUT, TABLES, beside};
+use crate::schema_check::{self, APPLICATION, LAYOUT, TABLES, sibling_file};
 use crate::store::{Batch, Identities, Store};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior};
 use std::fs::OpenOptions;
@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 use zeroize::Zeroizing;
 
 /// Maximum time to wait for another writer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WRITER_PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Sqlite {
     connection: Connection,
@@ -39,7 +39,7 @@ fn stamp(path: &Path) -> std::io::Result<Stamp> {
 
 /// True if a non-empty write-ahead log lies beside the file.
 fn has_log(path: &Path) -> bool {
-    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(sibling_file(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 /// Mode of opening a file.
@@ -67,7 +67,7 @@ impl Sqlite {
             let mut key = Zeroizing::new([0; SECRET]);
             getrandom::fill(&mut *key)
                 .map_err(|error| environment(&shown, "made", &error.to_string()))?;
-            let wrong = |error: rusqlite::Error| failed(&shown, "made", &error);
+            let wrong = |error: rusqlite::Error| database_failed(&shown, "made", &error);
             let layout = format!(
                 "BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT}; COMMIT;"
             );
@@ -105,7 +105,7 @@ impl Sqlite {
         let store = Self::connect(path, way)?;
         let number = |name: &str| {
             let found = store.connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
-            found.map_err(|error| failed(&shown, "read", &error))
+            found.map_err(|error| database_failed(&shown, "read", &error))
         };
         // As SQLite reads them, including the log.
         let (application, layout): (i64, i64) =
@@ -125,7 +125,7 @@ impl Sqlite {
 
     fn connect(path: &Path, way: Way) -> Result<Self, LedgerError> {
         let shown = path.display().to_string();
-        let wrong = |error: rusqlite::Error| failed(&shown, "opened", &error);
+        let wrong = |error: rusqlite::Error| database_failed(&shown, "opened", &error);
         let (alone, read) = (OpenFlags::SQLITE_OPEN_NO_MUTEX, OpenFlags::SQLITE_OPEN_READ_ONLY);
         let mut still = None;
         let opened = match way {
@@ -146,7 +146,7 @@ impl Sqlite {
             }
         };
         let connection = opened.map_err(wrong)?;
-        connection.busy_timeout(PATIENCE).map_err(wrong)?;
+        connection.busy_timeout(WRITER_PATIENCE).map_err(wrong)?;
         // FULL: a commit is on disk, not only passed to the operating system, before it returns.
         connection
             .execute_batch(
@@ -161,7 +161,7 @@ impl Sqlite {
         let mode: String = self
             .connection
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-            .map_err(self.wrong("opened"))?;
+            .map_err(self.database_error("opened"))?;
         match mode.eq_ignore_ascii_case("wal") {
             true => Ok(()),
             false => {
@@ -173,7 +173,7 @@ impl Sqlite {
 
     /// Refuses a schema that differs from the one this program creates.
     fn check_tables(&self) -> Result<(), LedgerError> {
-        let found = schema_check::foreign(&self.connection).map_err(self.wrong("read"))?;
+        let found = schema_check::foreign(&self.connection).map_err(self.database_error("read"))?;
         found.map_or(Ok(()), |what| Err(LedgerError::Foreign { path: self.path.clone(), what }))
     }
 
@@ -181,18 +181,18 @@ impl Sqlite {
     /// read may be partly old and partly new: it is reopened as a file that others write to, and read
     /// again.
     fn entries_after(&mut self, after: u64) -> Result<Vec<Stored>, LedgerError> {
-        let found = read(&self.connection, after).map_err(self.wrong("read"));
+        let found = read(&self.connection, after).map_err(self.database_error("read"));
         let Some((path, before)) = &self.still else { return found };
         if stamp(path).is_ok_and(|now| now == *before) {
             return found;
         }
         *self = Self::connect(&path.clone(), Way::Look)?;
         self.check_tables()?;
-        read(&self.connection, after).map_err(self.wrong("read"))
+        read(&self.connection, after).map_err(self.database_error("read"))
     }
 
-    fn wrong(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> LedgerError + '_ {
-        move |error| failed(&self.path, doing, &error)
+    fn database_error(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> LedgerError + '_ {
+        move |error| database_failed(&self.path, doing, &error)
     }
 }
 
@@ -211,7 +211,7 @@ impl Store for Sqlite {
         make: &mut dyn FnMut(&[Stored]) -> Result<Batch, LedgerError>,
     ) -> Result<(), LedgerError> {
         let path = self.path.clone();
-        let wrong = |error: rusqlite::Error| failed(&path, "written", &error);
+        let wrong = |error: rusqlite::Error| database_failed(&path, "written", &error);
         // Immediate: the write lock is taken before anything is read.
         let transaction = self
             .connection
@@ -229,15 +229,15 @@ impl Store for Sqlite {
     }
 
     fn entry(&mut self, sequence: u64) -> Result<Option<Stored>, LedgerError> {
-        entry(&self.connection, sequence).map_err(self.wrong("read"))
+        entry(&self.connection, sequence).map_err(self.database_error("read"))
     }
 
     fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError> {
-        certificate(&self.connection, hash).map_err(self.wrong("read"))
+        certificate(&self.connection, hash).map_err(self.database_error("read"))
     }
 
     fn identities(&mut self) -> Result<Option<Identities>, LedgerError> {
-        let wrong = self.wrong("read");
+        let wrong = self.database_error("read");
         let key: Zeroizing<Vec<u8>> = Zeroizing::new(
             self.connection
                 .query_row("SELECT key FROM secret", [], |row| row.get(0))
@@ -332,7 +332,7 @@ fn not_a_ledger(path: &str, why: &str) -> LedgerError {
     LedgerError::NotALedger { path: path.into(), why: why.into() }
 }
 
-fn failed(path: &str, doing: &'static str, error: &rusqlite::Error) -> LedgerError {
+fn database_failed(path: &str, doing: &'static str, error: &rusqlite::Error) -> LedgerError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             not_a_ledger(path, "the file is damaged, or no database")

@@ -2,7 +2,7 @@
 //! `PRIVET_POSTGRES`.
 #![cfg(feature = "postgres")]
 
-use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
+use privet_core::{Budget, Neighbours, Relation, Unit, UnitDefinition};
 use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Purse, Spend};
 use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, Note, State};
@@ -39,7 +39,7 @@ fn opened(address: &str) -> Ledger {
     let relation = Relation::new(Neighbours::ReplaceOne, Unit::Record);
     let limit =
         Limit::new(Kind::Gaussian, None, Budget::new(1.0, 1e-6).unwrap(), relation).unwrap();
-    ledger.add("riders", limit, &Whose::NotSaid, &note(), None, false).unwrap();
+    ledger.add("riders", limit, &UnitDefinition::NotSaid, &note(), None, false).unwrap();
     ledger
 }
 

@@ -2,7 +2,7 @@
 
 use crate::description::{Input, Layer};
 use crate::error::NetError;
-use crate::layer::{Conv, GroupNorm, Linear, Op, Place, Rule, Window};
+use crate::layer::{Conv, GroupNorm, Linear, NormMethod, Op, TensorPosition, Window};
 use crate::net::Tensor;
 
 /// Maximum number of parameters: beyond it the weights alone would take 8 GiB.
@@ -81,7 +81,7 @@ impl Builder {
         shape: &[usize],
         frozen: bool,
         fan: usize,
-    ) -> Result<Place, NetError> {
+    ) -> Result<TensorPosition, NetError> {
         let numbers = shape.iter().try_fold(1_usize, |product, &side| product.checked_mul(side));
         let Some(length) = numbers.filter(|&length| length <= MOST_PARAMETERS) else {
             return Err(self.refuse(format!("more than {MOST_PARAMETERS} weights")));
@@ -90,7 +90,7 @@ impl Builder {
         let name = format!("{}.{}.{what}", self.layer, self.kind);
         self.tensors.push(Tensor { name, shape: shape.to_vec(), range: 0..length, frozen });
         self.fans.push(fan);
-        Ok(Place { tensor: index, start: 0, length, trained: !frozen, kept: 0 })
+        Ok(TensorPosition { tensor: index, start: 0, length, trained: !frozen, kept: 0 })
     }
 
     fn window(
@@ -179,7 +179,7 @@ impl Builder {
                 let bias = self.tensor("bias", &[out], frozen, fan)?;
                 let (height, width) = (window.out_height, window.out_width);
                 let next = self.bounded(height, width, out)?;
-                let rule = Rule::cheaper(window.places(), fan, out);
+                let rule = NormMethod::cheaper(window.places(), fan, out);
                 (Op::Conv(Conv { window, outputs: out, weight, bias, rule }), next)
             }
             Layer::Relu => (Op::Relu, shape),

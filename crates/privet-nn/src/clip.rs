@@ -1,14 +1,14 @@
 //! Upper bounds on the norms of single examples' gradients, and the factors that clip them.
 
 use crate::kernel::dot;
-use crate::layer::{self, Op, Rule};
+use crate::layer::{self, NormMethod, Op};
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 
 /// Slack for rounding to `f32` after the norm is known: the factor times a derivative, and that times an
 /// input, each within 2⁻²⁴ of the *term* that it belongs to. It is relative to the norms of all terms,
 /// not to that of their sum: the two terms of a difference may be far longer than the difference.
-const ROUNDED: f64 = 1.0 / (1_u64 << 22) as f64;
+const CLIP_ROUNDING: f64 = 1.0 / (1_u64 << 22) as f64;
 /// Twice the smallest normal number of `f32`, for slack: a weighted derivative below the smallest normal
 /// number becomes 0.
 const FLUSHED: f64 = 2.0 * f32::MIN_POSITIVE as f64;
@@ -62,7 +62,7 @@ fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> (f64, f64, f64
 
 /// For each example of a piece an upper bound on its gradient's norm, including the rounding that
 /// follows. `tapes` hold the factors of the gradient (two for a difference), `kept` the parts already
-/// multiplied out. With a buffer `formed`, the gradients that [`Rule::Factors`] leaves in factors are
+/// multiplied out. With a buffer `formed`, the gradients that [`NormMethod::Factors`] leaves in factors are
 /// multiplied out in it, and their norms computed from the values.
 pub(crate) fn bounds(
     net: &Net,
@@ -92,7 +92,7 @@ pub(crate) fn bounds(
                         _ => unreachable!("a gradient or a difference of two"),
                     }
                 }
-                Op::Conv(conv) if conv.rule == Rule::Factors => {
+                Op::Conv(conv) if conv.rule == NormMethod::Factors => {
                     for (tape, patches) in tapes.iter().zip(patches.iter_mut()) {
                         let image = &tape.values(net, index)[narrow.clone()];
                         layer::patches(&conv.window, image, &mut patches.seen[index]);
@@ -127,7 +127,7 @@ pub(crate) fn bounds(
             // Sums in integers weight no derivatives of several terms.
             flushed += if formed.is_some() { 0.0 } else { lost };
         }
-        let norm = total.sqrt() * (1.0 + net.kept as f64 * UNIT) + ROUNDED * lengths;
+        let norm = total.sqrt() * (1.0 + net.kept as f64 * UNIT) + CLIP_ROUNDING * lengths;
         *bound = Bound { norm, flushed };
     }
 }

@@ -4,9 +4,9 @@
 use crate::batch::Batch;
 use crate::error::NetError;
 use crate::kernel::{add_outer_steps, add_steps, add_two_steps, add_whole};
-use crate::layer::{self, Linear, Op, Rule};
+use crate::layer::{self, Linear, NormMethod, Op};
 use crate::net::Net;
-use crate::sum::{check_clip, weigh};
+use crate::sum::{check_clip, scale_derivative};
 use crate::tape::{Tape, Weights};
 use crate::workspace::{Buffers, Workspace};
 
@@ -50,7 +50,7 @@ pub struct ScaledClip {
 
 impl ScaledClip {
     /// Factor 1, on the grid of its clipping norm.
-    fn whole(clip: f64) -> Result<Self, NetError> {
+    fn unscaled(clip: f64) -> Result<Self, NetError> {
         check_clip(clip)?;
         Ok(Self { clip, share: 1.0, grid: grid(clip) })
     }
@@ -78,7 +78,7 @@ impl Net {
         clip: f64,
         work: &mut Workspace,
     ) -> Result<ExactSum, NetError> {
-        self.clipped_share_exact(weights, batch, ScaledClip::whole(clip)?, work)
+        self.clipped_share_exact(weights, batch, ScaledClip::unscaled(clip)?, work)
     }
 
     /// As [`Net::clipped_sum_exact`], with a factor on each clipped gradient and the caller's grid.
@@ -167,7 +167,7 @@ impl Net {
     fn add_truncated(&self, room: &mut Buffers, terms: usize, count: usize) {
         let Buffers { tapes, kept, patches, factors, whole, formed, .. } = room;
         let (tapes, patches) = (&tapes[..terms], &mut patches[..terms]);
-        for place in self.ops.iter().flat_map(Op::formed) {
+        for place in self.ops.iter().flat_map(Op::multiplied_tensors) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
             {
@@ -192,7 +192,7 @@ impl Net {
                         }
                     }
                 }
-                Op::Conv(conv) if conv.rule == Rule::Factors => {
+                Op::Conv(conv) if conv.rule == NormMethod::Factors => {
                     formed.resize(conv.weight.length, 0.0);
                     for (example, &factor) in
                         factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
@@ -225,7 +225,7 @@ impl Net {
     ) {
         let (input, slopes) = self.factors_of(tape, index, example);
         weighed.clear();
-        weighed.extend(slopes.iter().map(|&derivative| weigh(factor, derivative)));
+        weighed.extend(slopes.iter().map(|&derivative| scale_derivative(factor, derivative)));
         add_outer_steps(&mut whole[linear.weight.range()], input, weighed);
         add_steps(&mut whole[linear.bias.range()], 1.0, weighed);
     }

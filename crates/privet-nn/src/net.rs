@@ -7,9 +7,9 @@ use crate::layer::Op;
 use std::ops::Range;
 
 /// Maximum number of gradient values stored for one piece until its clipping factors are known.
-const KEPT: usize = 1 << 18;
+const STORED_GRADIENT_VALUES: usize = 1 << 18;
 /// Maximum examples of a piece.
-const PIECE: usize = 16;
+const EXAMPLES_PER_PIECE: usize = 16;
 
 /// A tensor of weights, and its position in the flat vector. Trainable tensors come first, in the order
 /// of the layers, then the frozen ones: a sum of gradients has one coordinate for each of the first
@@ -84,11 +84,11 @@ impl Net {
         let (trainable, tensors, fans) = builder.settle(&mut ops)?;
         let mut kept = 0;
         for op in &mut ops {
-            op.keep(&mut kept);
+            op.assign_offsets(&mut kept);
         }
         let slots = slots(&ops);
         let widest = sizes.iter().copied().max().unwrap_or(1).max(kept);
-        let piece = (KEPT / widest).clamp(1, PIECE);
+        let piece = (STORED_GRADIENT_VALUES / widest).clamp(1, EXAMPLES_PER_PIECE);
         Ok(Self {
             ops,
             sizes,

@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::clip::{bounds, factor};
 use crate::error::NetError;
 use crate::kernel::add_scaled;
-use crate::layer::{self, Op, Rule};
+use crate::layer::{self, NormMethod, Op};
 use crate::net::Net;
 use crate::tape::{Gradients, Tape, Weights};
 use crate::workspace::{Buffers, Workspace};
@@ -186,7 +186,7 @@ impl Net {
         for (index, op) in self.ops.iter().enumerate().skip(self.lowest) {
             let factored = match op {
                 Op::Linear(_) => true,
-                Op::Conv(conv) => conv.rule == Rule::Factors,
+                Op::Conv(conv) => conv.rule == NormMethod::Factors,
                 _ => false,
             };
             if !factored || !op.trains() {
@@ -212,7 +212,7 @@ impl Net {
     /// Adds factor·gradient of each example of a piece to the piece's sum.
     fn add_clipped(&self, room: &mut Buffers, terms: usize, count: usize) {
         let Buffers { tapes, kept, patches, factors, sum, .. } = room;
-        for place in self.ops.iter().flat_map(Op::formed) {
+        for place in self.ops.iter().flat_map(Op::multiplied_tensors) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
             {
@@ -231,7 +231,7 @@ impl Net {
                         let (input, slopes) = (tape.values(self, index), tape.slopes(self, index));
                         linear.add(count, input, slopes, sum, tape.constant > 0.0);
                     }
-                    Op::Conv(conv) if conv.rule == Rule::Factors => {
+                    Op::Conv(conv) if conv.rule == NormMethod::Factors => {
                         self.weigh_all(tape, index, &factors[..count]);
                         for example in 0..count {
                             let input =
@@ -258,7 +258,7 @@ impl Net {
             let slopes = &mut slopes[example * out..(example + 1) * out];
             if factor > 0.0 {
                 for derivative in slopes {
-                    *derivative = weigh(factor, *derivative);
+                    *derivative = scale_derivative(factor, *derivative);
                 }
             } else {
                 slopes.fill(0.0);
@@ -270,7 +270,7 @@ impl Net {
 
 /// A derivative times the factor of its example.
 #[inline(always)]
-pub(crate) fn weigh(factor: f32, derivative: f32) -> f32 {
+pub(crate) fn scale_derivative(factor: f32, derivative: f32) -> f32 {
     let weighed = factor * derivative;
     // Below this, rounding is no longer relative.
     if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 }

@@ -3,7 +3,7 @@
 
 use crate::batch::Batch;
 use crate::kernel::transpose;
-use crate::layer::{self, Op, Rule, Seen};
+use crate::layer::{self, NormMethod, Op, PatchBuffers};
 use crate::loss::loss_and_slopes;
 use crate::net::Net;
 
@@ -60,22 +60,22 @@ pub(crate) struct Tape {
 /// Buffers for patches, by layer, of the forward and the backward pass.
 #[derive(Default)]
 pub(crate) struct Patches {
-    pub seen: Vec<Seen>,
-    back: Vec<Seen>,
+    pub seen: Vec<PatchBuffers>,
+    back: Vec<PatchBuffers>,
 }
 
 impl Patches {
     pub fn new(net: &Net) -> Self {
         let room = |op: &Op| match op {
-            Op::Conv(conv) => Seen::new(&conv.window),
-            _ => Seen::default(),
+            Op::Conv(conv) => PatchBuffers::new(&conv.window),
+            _ => PatchBuffers::default(),
         };
         Self { seen: net.ops.iter().map(room).collect(), back: net.ops.iter().map(room).collect() }
     }
 
     /// The number of values in the buffers.
     pub fn numbers(&self) -> usize {
-        self.seen.iter().chain(&self.back).map(Seen::numbers).sum()
+        self.seen.iter().chain(&self.back).map(PatchBuffers::numbers).sum()
     }
 }
 
@@ -132,8 +132,12 @@ impl Tape {
         for (index, op) in net.ops.iter().enumerate() {
             let (into, out) = (net.sizes[index], net.sizes[index + 1]);
             if let Op::Relu | Op::Tanh | Op::Flatten = op {
-                let values =
-                    moved(&mut self.rooms, net.slots[index], net.slots[index + 1], count * out);
+                let values = copied_buffer(
+                    &mut self.rooms,
+                    net.slots[index],
+                    net.slots[index + 1],
+                    count * out,
+                );
                 match op {
                     Op::Relu => layer::relu(values),
                     Op::Tanh => layer::tanh(values),
@@ -202,7 +206,7 @@ impl Tape {
             let (into, out) = (net.sizes[index], net.sizes[index + 1]);
             let (from, to) = (net.slots[index + 1], net.slots[index]);
             if let Op::Relu | Op::Tanh | Op::Flatten = op {
-                let slopes = moved(&mut self.slope_rooms, from, to, count * into);
+                let slopes = copied_buffer(&mut self.slope_rooms, from, to, count * into);
                 match op {
                     Op::Relu => layer::relu_back(&self.rooms[from][..count * out], slopes),
                     Op::Tanh => layer::tanh_back(&self.rooms[from][..count * out], slopes),
@@ -261,7 +265,7 @@ impl Tape {
 }
 
 /// The first `count` values of buffer `to`, copied from buffer `from` if that is another.
-fn moved(rooms: &mut [Vec<f32>], from: usize, to: usize, count: usize) -> &mut [f32] {
+fn copied_buffer(rooms: &mut [Vec<f32>], from: usize, to: usize, count: usize) -> &mut [f32] {
     if from != to {
         let [source, target] = rooms.get_disjoint_mut([from, to]).expect("two rooms");
         target[..count].copy_from_slice(&source[..count]);
@@ -277,7 +281,7 @@ fn gradient_of_one(
     example: usize,
     input: &[f32],
     slopes: &[f32],
-    seen: &mut Seen,
+    seen: &mut PatchBuffers,
     gradients: &mut Gradients,
 ) {
     if !op.trains() {
@@ -291,7 +295,7 @@ fn gradient_of_one(
             conv.bias_gradient(slopes, &mut sum[conv.bias.range()], true);
         }
         (Op::Conv(conv), Gradients::Kept(kept)) => {
-            if conv.rule == Rule::Formed {
+            if conv.rule == NormMethod::Formed {
                 layer::patches(&conv.window, input, seen);
                 let place = own(conv.weight.kept)..own(conv.weight.kept) + conv.weight.length;
                 conv.weight_gradient(seen, slopes, &mut kept[place], false);

@@ -162,7 +162,7 @@ fn large(rows: usize) {
         "{rows} rows: {:.2} s, {} passes, double-double: {}",
         start.elapsed().as_secs_f64(),
         minimiser.evaluations(),
-        minimiser.precise(),
+        minimiser.used_double_double(),
     );
 }
 

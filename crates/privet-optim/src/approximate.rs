@@ -1,7 +1,7 @@
 //! Minimises a quadratic whose small eigenvalues are raised, in a ball, with a proved distance.
 //!
 //! A is symmetric, f(A) its matrix with every eigenvalue λ replaced by max(λ, Δ), and θ* minimises
-//! ½θᵀf(A)θ − ⟨c, θ⟩ over ‖θ‖ ≤ B. [`Raised::minimiser`] returns θ̃ with a bound on ‖θ̃ − θ*‖ that
+//! ½θᵀf(A)θ − ⟨c, θ⟩ over ‖θ‖ ≤ B. [`MatrixFunction::minimiser`] returns θ̃ with a bound on ‖θ̃ − θ*‖ that
 //! includes everything: the decomposition, the arithmetic, and the errors of A and c themselves.
 //!
 //! **Theorem.** Let Q̂, Λ̂ be any arrays, Λ̂ diagonal, m = max(Λ̂, Δ), M̂ = Q̂·m·Q̂ᵀ, t ≥ max m,
@@ -84,7 +84,7 @@ impl Sizes {
 }
 
 /// The matrix f(A), by its decomposition.
-pub struct Raised {
+pub struct MatrixFunction {
     spectrum: Spectrum,
     raised: Vec<f64>,
     floor: f64,
@@ -112,13 +112,13 @@ impl std::fmt::Debug for Approximate {
 }
 
 /// Withheld: derived from records, without noise.
-impl std::fmt::Debug for Raised {
+impl std::fmt::Debug for MatrixFunction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Raised(withheld)")
     }
 }
 
-impl Raised {
+impl MatrixFunction {
     /// The decomposition of a symmetric row-major matrix whose entries are each the nearest `f64` to
     /// those of A. `None` as for [`Spectrum::of`].
     pub fn of(matrix: &[f64], columns: usize, floor: f64) -> Option<Self> {
@@ -233,7 +233,7 @@ mod tests {
             let matrix: Vec<f64> = (0..16).map(|at| entry(at / 4, at % 4)).collect();
             let pull: Vec<f64> = (0..4).map(|_| random.centred() * 2_f64.powi(size)).collect();
             let bound = if inside { 2_f64.powi(size + 3) } else { 2_f64.powi(size - 6) };
-            let raised = Raised::of(&matrix, 4, floor).unwrap();
+            let raised = MatrixFunction::of(&matrix, 4, floor).unwrap();
             let near = raised.minimiser(&pull, 0.0, bound).unwrap();
             // The exact solution, in the known basis.
             let dot = |i: usize, v: &[DoubleDouble]| (0..4).fold(DoubleDouble::ZERO, |sum, j| sum + v[j].times(0.5 * SIGNS[i][j]));
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_records_is_printed() {
-        let raised = Raised::of(&[3.25], 1, 1.0).unwrap();
+        let raised = MatrixFunction::of(&[3.25], 1, 1.0).unwrap();
         let near = raised.minimiser(&[3.25], 0.0, 2.0).unwrap();
         assert_eq!(near.theta, [1.0]);
         assert_eq!(format!("{raised:?}{near:?}"), "Raised(withheld)Near(withheld)");

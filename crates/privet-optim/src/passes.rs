@@ -29,7 +29,7 @@ use privet_data::matrix::Matrix;
 use rayon::prelude::*;
 
 /// Rows whose margins are kept at a time.
-const PART: usize = 128;
+const ROWS_PER_PART: usize = 128;
 
 /// The parameters of one update.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,8 +137,8 @@ impl Kernel for Update<'_> {
     #[inline(always)]
     fn run<const F: bool>(self) {
         let Self { passes: Passes { loss, slope }, step: Step { shrink, rate }, .. } = self;
-        let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
-        for part in self.rows.parts(PART) {
+        let (mut margins, mut multipliers) = ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
+        for part in self.rows.parts(ROWS_PER_PART) {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
             part.margins::<F>(self.theta, margins);

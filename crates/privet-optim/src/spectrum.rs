@@ -104,7 +104,7 @@ impl Spectrum {
     }
 
     /// The filtered vector Q·h(Λ)·Qᵀ·vector.
-    pub fn filtered(&self, vector: &[f64], filter: impl Fn(f64) -> f64) -> Vec<f64> {
+    pub fn apply_filter(&self, vector: &[f64], filter: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut coordinates = self.coordinates(vector);
         coordinates.iter_mut().zip(&self.values).for_each(|(c, value)| *c *= filter(*value));
         self.combination(&coordinates)
@@ -173,12 +173,12 @@ mod tests {
             let vector: Vec<f64> = (0..columns).map(|_| random.centred()).collect();
             let spectrum = Spectrum::of(&matrix, columns).unwrap();
             prop_assert!(spectrum.values().is_sorted());
-            let product = spectrum.filtered(&vector, |value| value);
+            let product = spectrum.apply_filter(&vector, |value| value);
             for (row, found) in matrix.chunks(columns).zip(&product) {
                 let expected: f64 = row.iter().zip(&vector).map(|(a, x)| a * x).sum();
                 prop_assert!((found - expected).abs() < 1e-9 * columns as f64);
             }
-            let back = spectrum.filtered(&product, |value| 1.0 / value);
+            let back = spectrum.apply_filter(&product, |value| 1.0 / value);
             for (found, expected) in back.iter().zip(&vector) {
                 prop_assert!((found - expected).abs() < 1e-9);
             }

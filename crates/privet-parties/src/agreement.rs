@@ -20,7 +20,7 @@ const FORMAT: &str = "privet agreement 2";
 /// Format name of privet up to 0.2.0.
 const BEFORE: &str = "privet agreement 1";
 /// Maximum numbers of one round, over all servers: the size of one message and of one record on disk.
-pub(crate) const LONGEST: usize = 1 << 24;
+pub(crate) const MOST_ROUND_NUMBERS: usize = 1 << 24;
 /// Maximum letters of a name.
 const LONGEST_NAME: usize = 40;
 
@@ -39,7 +39,7 @@ pub struct Agreement {
     /// Parties: they hold the records.
     pub parties: Vec<Holder>,
     /// Servers: they add up shares and noise.
-    pub servers: Vec<Station>,
+    pub servers: Vec<ServerAddress>,
     /// Seconds that a round waits for a missing member.
     pub patience: u64,
     /// Certificate of the authority that signed the members' certificates, as PEM.
@@ -74,7 +74,7 @@ pub struct Holder {
 /// A server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Station {
+pub struct ServerAddress {
     /// Name of the server.
     pub name: String,
     /// Its address, host:port.
@@ -139,7 +139,7 @@ impl Agreement {
     /// Creates the agreement of a new run from settled parts.
     pub(crate) fn new(
         (request, schema): (Value, Value),
-        (parties, servers): (Vec<Holder>, Vec<Station>),
+        (parties, servers): (Vec<Holder>, Vec<ServerAddress>),
         (patience, authority, expires): (u64, String, u64),
     ) -> Result<Self, PartiesError> {
         let mut bytes = [0_u8; 16];
@@ -199,7 +199,7 @@ impl Agreement {
                 "the rows of the parties do not add up to those of the request".into(),
             ));
         }
-        let among = self.among()?;
+        let among = self.participants()?;
         let same = among.parties as usize == self.parties.len()
             && among.servers as usize == self.servers.len();
         if !same {
@@ -238,9 +238,9 @@ impl Agreement {
                 "the plan leaves open how many rounds it has, so that nobody knows which is the last".into(),
             ));
         }
-        if longest.saturating_mul(u64::from(among.servers)) > LONGEST as u64 {
+        if longest.saturating_mul(u64::from(among.servers)) > MOST_ROUND_NUMBERS as u64 {
             return Err(PartiesError::InvalidRequest(format!(
-                "a round of {longest} numbers among {} servers is too long: at most {LONGEST} numbers in all are \
+                "a round of {longest} numbers among {} servers is too long: at most {MOST_ROUND_NUMBERS} numbers in all are \
                  accepted; take fewer columns, or gd instead of ssp",
                 among.servers
             )));
@@ -275,11 +275,12 @@ impl Agreement {
 
     /// The number of values in the longest round.
     pub(crate) fn longest_round(&self) -> Result<usize, PartiesError> {
-        Ok(longest(&self.events()?, self.among()?.noise).map_or(0, |longest| longest as usize))
+        Ok(longest(&self.events()?, self.participants()?.noise)
+            .map_or(0, |longest| longest as usize))
     }
 
     /// The number of parties and servers, and the noise mode.
-    pub fn among(&self) -> Result<Participants, PartiesError> {
+    pub fn participants(&self) -> Result<Participants, PartiesError> {
         let missing = || PartiesError::InvalidRequest("the request says nothing of parties".into());
         let among = self.request.get("among").ok_or_else(missing)?;
         let among: Participants = serde_json::from_value(among.clone()).map_err(|_| missing())?;

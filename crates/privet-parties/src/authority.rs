@@ -6,7 +6,7 @@
 //! its own and agree on the fingerprints anew.
 
 use crate::PartiesError;
-use crate::agreement::{Agreement, Holder, Names, Station, hex};
+use crate::agreement::{Agreement, Holder, Names, ServerAddress, hex};
 use crate::folder::{Settings, lay_out};
 use crate::server::now;
 use privet_data::Schema;
@@ -30,7 +30,7 @@ pub(crate) fn fingerprint(der: &[u8]) -> String {
     hex(&Sha256::digest(der))
 }
 
-fn failed(error: rcgen::Error) -> PartiesError {
+fn certificate_error(error: rcgen::Error) -> PartiesError {
     PartiesError::Authority(error.to_string())
 }
 
@@ -57,7 +57,7 @@ impl Validity {
 }
 
 /// Writes a folder for every member of a plan below `folder`, and returns their agreement.
-pub fn found<T: Task>(
+pub fn write_member_folders<T: Task>(
     folder: &Path,
     (planned, schema): (&Plan<T>, &Schema),
     names: &Names,
@@ -79,7 +79,7 @@ pub fn found<T: Task>(
     for (name, address) in &names.servers {
         let identity = identity(name, &issuer, validity)?;
         let fingerprint = fingerprint(&identity.der);
-        servers.push(Station { name: name.clone(), address: address.clone(), fingerprint });
+        servers.push(ServerAddress { name: name.clone(), address: address.clone(), fingerprint });
         identities.push(identity);
     }
     let agreement =
@@ -108,7 +108,7 @@ pub fn without_certificates<T: Task>(
         rows: *rows,
         fingerprint: none(),
     };
-    let server = |(name, address): &(String, String)| Station {
+    let server = |(name, address): &(String, String)| ServerAddress {
         name: name.clone(),
         address: address.clone(),
         fingerprint: none(),
@@ -119,7 +119,7 @@ pub fn without_certificates<T: Task>(
 }
 
 /// The number of members by their names; every server draws its own noise.
-pub fn among(names: &Names, honest: u32) -> Result<Participants, PartiesError> {
+pub fn count_members(names: &Names, honest: u32) -> Result<Participants, PartiesError> {
     among_with(names, honest, NoiseMode::Shares)
 }
 
@@ -136,13 +136,13 @@ pub fn among_with(
 }
 
 fn authority(validity: Validity) -> Result<(Issuer<'static, KeyPair>, String), PartiesError> {
-    let mut parameters = CertificateParams::new(Vec::<String>::new()).map_err(failed)?;
+    let mut parameters = CertificateParams::new(Vec::<String>::new()).map_err(certificate_error)?;
     parameters.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
     parameters.distinguished_name.push(DnType::CommonName, "privet agreement");
     validity.apply(&mut parameters);
-    let key = KeyPair::generate().map_err(failed)?;
-    let certificate = parameters.self_signed(&key).map_err(failed)?;
+    let key = KeyPair::generate().map_err(certificate_error)?;
+    let certificate = parameters.self_signed(&key).map_err(certificate_error)?;
     Ok((Issuer::new(parameters, key), certificate.pem()))
 }
 
@@ -158,14 +158,15 @@ fn identity(
     issuer: &Issuer<'static, KeyPair>,
     validity: Validity,
 ) -> Result<Identity, PartiesError> {
-    let mut parameters = CertificateParams::new(vec![inner_name(name)]).map_err(failed)?;
+    let mut parameters =
+        CertificateParams::new(vec![inner_name(name)]).map_err(certificate_error)?;
     parameters.distinguished_name.push(DnType::CommonName, name);
     parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     parameters.extended_key_usages =
         vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     validity.apply(&mut parameters);
-    let key = KeyPair::generate().map_err(failed)?;
-    let certificate = parameters.signed_by(&key, issuer).map_err(failed)?;
+    let key = KeyPair::generate().map_err(certificate_error)?;
+    let certificate = parameters.signed_by(&key, issuer).map_err(certificate_error)?;
     Ok(Identity {
         name: name.into(),
         certificate: certificate.pem(),

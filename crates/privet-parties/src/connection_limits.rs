@@ -18,7 +18,7 @@ const SHOWING: Duration = Duration::from_secs(10);
 /// Maximum connections of one member at once: after a restart old ones may linger.
 const SEATS: usize = 8;
 /// The number of log lines about strangers before they thin out to every doubling.
-const TOLD: u64 = 16;
+const LOGGED_STRANGERS: u64 = 16;
 
 /// Counts connections.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl ConnectionLimits {
 
     /// Admits a stranger, unless the maximum is reached.
     pub fn enter(&self) -> Option<Stranger> {
-        let taken = taken(&self.strangers, self.room);
+        let taken = try_increment(&self.strangers, self.room);
         taken.then(|| Stranger {
             count: Arc::clone(&self.strangers),
             until: Instant::now() + SHOWING,
@@ -51,19 +51,19 @@ impl ConnectionLimits {
 
     /// Takes a seat of a member, if one is free.
     pub fn seat(&self, member: usize) -> Option<Seat> {
-        let taken = taken(self.members.get(member)?, SEATS);
+        let taken = try_increment(self.members.get(member)?, SEATS);
         taken.then(|| Seat { members: Arc::clone(&self.members), member })
     }
 
     /// True if one more line about strangers goes into the log: the first ones do, then ever fewer.
     pub fn worth_telling(&self) -> bool {
         let before = self.told.fetch_add(1, Ordering::Relaxed);
-        before < TOLD || (before + 1).is_power_of_two()
+        before < LOGGED_STRANGERS || (before + 1).is_power_of_two()
     }
 }
 
 /// Increments a count unless it has reached its maximum.
-fn taken(count: &AtomicUsize, most: usize) -> bool {
+fn try_increment(count: &AtomicUsize, most: usize) -> bool {
     let more = |now: usize| (now < most).then_some(now + 1);
     count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
 }

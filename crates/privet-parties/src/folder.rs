@@ -10,7 +10,7 @@
 
 use crate::party::PartyState;
 use crate::signature::Signed;
-use crate::store::{Store, keep, make_folder};
+use crate::store::{Store, make_folder, write_private_file};
 use crate::table::{Rows, TableDigest};
 use crate::{Agreement, PartiesError, Party, Server, Transport};
 use privet_data::write::{Destination, Existing};
@@ -31,7 +31,7 @@ pub const CERTIFICATE: &str = "certificate.pem";
 pub const KEY: &str = "key.pem";
 
 /// A party's table, read to be recognised later; nothing of it is stored before the party begins.
-pub struct Recognised {
+pub struct RecognisedTable {
     store: Store,
     mark: TableDigest,
 }
@@ -139,16 +139,16 @@ impl Folder {
     pub fn recognise<E: From<PartiesError>>(
         &self,
         rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>,
-    ) -> Result<Recognised, E> {
+    ) -> Result<RecognisedTable, E> {
         let store = self.store()?;
         store.belongs_to(&self.agreement.digest())?;
         let mark = match store.mark()? {
             Some(mark) => mark,
             None => TableDigest::new()?,
         };
-        let mut table = Rows::under(&mark);
+        let mut table = Rows::keyed_by(&mark);
         rows(&mut |row| table.row(row))?;
-        Ok(Recognised { store, mark: table.finish(mark)? })
+        Ok(RecognisedTable { store, mark: table.finish(mark)? })
     }
 
     /// The second half: the folder is bound to this table from here on.
@@ -156,7 +156,7 @@ impl Folder {
         &self,
         schema: &str,
         line: L,
-        Recognised { store, mark }: Recognised,
+        RecognisedTable { store, mark }: RecognisedTable,
     ) -> Result<Party<L>, PartiesError> {
         let signer = Some(crate::tls::signer(self)?);
         store.keep_mark(&mark)?;
@@ -176,7 +176,7 @@ impl Folder {
     }
 
     /// The record of payment for this run, if there is one.
-    pub fn paid(&self) -> Result<Option<Paid>, PartiesError> {
+    pub fn payment_record(&self) -> Result<Option<PaymentRecord>, PartiesError> {
         let path = self.path.join(&self.settings.state).join("paid.json");
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
@@ -188,18 +188,18 @@ impl Folder {
     }
 
     /// Records that the whole plan is spent, before anything is sent.
-    pub fn keep_paid(&self, paid: &Paid) -> Result<(), PartiesError> {
+    pub fn keep_paid(&self, paid: &PaymentRecord) -> Result<(), PartiesError> {
         let state = self.path.join(&self.settings.state);
         make_folder(&state)?;
         let text = serde_json::to_vec_pretty(paid).unwrap_or_default();
-        keep(&state.join("paid.json"), &text)
+        write_private_file(&state.join("paid.json"), &text)
     }
 }
 
 /// A party's own record of its spending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Paid {
+pub struct PaymentRecord {
     /// Digest of the agreement.
     pub agreement: String,
     /// ε of the whole plan, spent from the first share on.

@@ -16,12 +16,12 @@ pub struct InProcessServers {
 impl InProcessServers {
     /// Creates all servers of an agreement.
     pub fn new(agreement: &Agreement) -> Result<Self, PartiesError> {
-        let server = |station: &crate::Station| {
+        let server = |station: &crate::ServerAddress| {
             Server::new(agreement.clone(), &station.name, Box::new(|_| {})).map(Arc::new)
         };
         let servers = agreement.servers.iter().map(server).collect::<Result<Vec<_>, _>>()?;
         if let Some(drawings) = servers.first().and_then(|server| server.drawings()) {
-            let among = agreement.among()?;
+            let among = agreement.participants()?;
             let failed = |error: &dyn std::fmt::Display| PartiesError::Transport(error.to_string());
             let mut source = SystemRandom::new().map_err(|error| failed(&error))?;
             let mut held = vec![Vec::new(); servers.len()];

@@ -56,14 +56,14 @@ pub mod tls;
 mod unanimous;
 mod waiting;
 
-pub use agreement::{Agreement, Family, Holder, Names, Station};
+pub use agreement::{Agreement, Family, Holder, Names, ServerAddress};
 pub use commitment::{Commitment, leaf};
 pub use engine::{Engine, Job, PROGRAM, Program, SendTo};
 pub use error::PartiesError;
-pub use folder::{Folder, Paid, Recognised, Settings};
+pub use folder::{Folder, PaymentRecord, RecognisedTable, Settings};
 pub use in_process::InProcessServers;
 pub use many_parties::ManyParties;
-pub use message::{FRAME, PROTOCOL, PartyRequest, ServerReply, Standing};
+pub use message::{FRAME, PROTOCOL, PartyRequest, RunStanding, ServerReply};
 pub use party::{Party, Transport};
 pub use server::Server;
 pub use signature::{Signed, Witness};

@@ -9,7 +9,7 @@
 
 use privet_data::Dataset;
 use privet_data::centre::Centre;
-use privet_dp::mechanism::shares::{Participants, joined, split};
+use privet_dp::mechanism::shares::{Participants, split, sum_openings};
 use privet_dp::noise::Source;
 use privet_optim::Loss;
 use privet_optim::sum::{
@@ -41,7 +41,7 @@ impl ManyParties {
     }
 
     /// The number of values split into shares so far.
-    pub fn shared(&self) -> u64 {
+    pub fn values_shared(&self) -> u64 {
         self.shared.load(Ordering::Relaxed)
     }
 
@@ -80,7 +80,7 @@ impl Table for ManyParties {
     }
 
     fn recentred(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
-        Ok(Box::new(Moved {
+        Ok(Box::new(CentredParties {
             whole: self.whole.recentred(centre)?,
             parts: self
                 .parts
@@ -93,18 +93,18 @@ impl Table for ManyParties {
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
         let parts = self.parts.iter().map(|part| part as &dyn Table);
-        Several::of(self, (&self.whole, parts), labels)
+        ProblemRecords::of(self, (&self.whole, parts), labels)
     }
 }
 
 /// Every party's rows less a public vector.
-struct Moved<'a> {
+struct CentredParties<'a> {
     whole: Box<dyn Table + 'a>,
     parts: Vec<Box<dyn Table + 'a>>,
     many_parties: &'a ManyParties,
 }
 
-impl Table for Moved<'_> {
+impl Table for CentredParties<'_> {
     fn rows(&self) -> usize {
         self.whole.rows()
     }
@@ -130,18 +130,18 @@ impl Table for Moved<'_> {
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
         let parts = self.parts.iter().map(|part| part.as_ref());
-        Several::of(self.many_parties, (self.whole.as_ref(), parts), labels)
+        ProblemRecords::of(self.many_parties, (self.whole.as_ref(), parts), labels)
     }
 }
 
 /// Records of all parties with the labels of one problem.
-struct Several<'a> {
+struct ProblemRecords<'a> {
     whole: Box<dyn Records + 'a>,
     each: Vec<Box<dyn Records + 'a>>,
     many_parties: &'a ManyParties,
 }
 
-impl<'a> Several<'a> {
+impl<'a> ProblemRecords<'a> {
     fn of(
         many_parties: &'a ManyParties,
         (whole, parts): (&'a dyn Table, impl Iterator<Item = &'a dyn Table>),
@@ -154,11 +154,11 @@ impl<'a> Several<'a> {
     }
 }
 
-fn refused(why: &str) -> RecordsError {
+fn back_end_error(why: &str) -> RecordsError {
     RecordsError::BackEnd(why.into())
 }
 
-impl Records for Several<'_> {
+impl Records for ProblemRecords<'_> {
     fn rows(&self) -> usize {
         self.whole.rows()
     }
@@ -186,9 +186,10 @@ impl Records for Several<'_> {
         let mut sums: Vec<Vec<u128>> = vec![Vec::new(); self.many_parties.servers as usize];
         for records in &self.each {
             let ExactAnswer::Units(sum) = records.exact(query)? else {
-                return Err(refused("parties add up vectors alone"));
+                return Err(back_end_error("parties add up vectors alone"));
             };
-            let units = sum.into_units().ok_or_else(|| refused("a feature is off its grid"))?;
+            let units =
+                sum.into_units().ok_or_else(|| back_end_error("a feature is off its grid"))?;
             self.many_parties.shared.fetch_add(units.len() as u64, Ordering::Relaxed);
             for (sum, share) in
                 sums.iter_mut().zip(split(&units, self.many_parties.servers, source.as_mut()))
@@ -199,11 +200,12 @@ impl Records for Several<'_> {
                     .for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
             }
         }
-        let units = joined(&sums).ok_or_else(|| refused("shares of different lengths"))?;
+        let units =
+            sum_openings(&sums).ok_or_else(|| back_end_error("shares of different lengths"))?;
         Ok(ExactAnswer::Units(ExactSum::of_units(units, self.whole.rows() as u64)))
     }
 
     fn inner(&self, _question: &Inner) -> Result<InnerAnswer, RecordsError> {
-        Err(refused("parties answer sums that are released, and no solver's questions"))
+        Err(back_end_error("parties answer sums that are released, and no solver's questions"))
     }
 }

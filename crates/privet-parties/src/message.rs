@@ -120,7 +120,7 @@ pub enum ServerReply {
         missing: Vec<String>,
     },
     /// Standing of the run.
-    Standing(Standing),
+    Standing(RunStanding),
     /// Refused; the run goes on.
     Refused {
         /// The reason, in words.
@@ -136,7 +136,7 @@ pub enum ServerReply {
 /// Standing of a run at a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Standing {
+pub struct RunStanding {
     /// The number of rounds opened.
     pub opened: u64,
     /// True if all planned rounds are opened.

@@ -22,7 +22,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::mechanism::shares::Participants;
 
 /// True if n rows and the noise of all servers can add up to this; true for rounds without a bound.
-pub(crate) fn plausible(leaf: &Event, among: Participants, rows: u64, sum: &[i128]) -> bool {
+pub(crate) fn is_plausible(leaf: &Event, among: Participants, rows: u64, sum: &[i128]) -> bool {
     let Event::Use { cost, .. } = leaf else { return true };
     let (Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }
     | Cost::JointGaussian { sensitivity, noise_scale, grid, .. }) = cost
@@ -54,7 +54,7 @@ mod tests {
             Participants { parties: 3, servers: 2, honest: 1, noise: Default::default() },
         );
         // A step is 2⁻³⁷.
-        let at = |x: i128| plausible(&leaf, among, 1000, &[x << 37, 0]);
+        let at = |x: i128| is_plausible(&leaf, among, 1000, &[x << 37, 0]);
         assert!(at(0) && at(2000) && at(-2000) && at(2400));
         assert!(!at(2600) && !at(-2600) && !at(1 << 60));
     }

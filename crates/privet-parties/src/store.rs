@@ -1,7 +1,7 @@
 //! A member's state across restarts: its folder `state/`, locked by one process at a time.
 
 use crate::PartiesError;
-use crate::agreement::{LONGEST, hex};
+use crate::agreement::{MOST_ROUND_NUMBERS, hex};
 use crate::message::{read_frame, write_frame};
 use crate::signature::{Signed, Witness};
 use crate::table::TableDigest;
@@ -84,7 +84,7 @@ impl Store {
     /// Refuses the state of another run.
     pub fn belongs_to(&self, agreement: &str) -> Result<(), PartiesError> {
         match self.text("agreement")? {
-            None => keep(&self.folder.join("agreement"), agreement.as_bytes()),
+            None => write_private_file(&self.folder.join("agreement"), agreement.as_bytes()),
             Some(there) if there == agreement => Ok(()),
             Some(_) => Err(PartiesError::InvalidRequest(format!(
                 "{} is of another agreement, or the agreement was edited: a new one needs a new folder",
@@ -101,16 +101,16 @@ impl Store {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| PartiesError::Transport(error.to_string()))?;
         let made = hex(&bytes);
-        keep(&self.folder.join("instance"), made.as_bytes())?;
+        write_private_file(&self.folder.join("instance"), made.as_bytes())?;
         Ok(made)
     }
 
-    pub fn ended(&self) -> Result<Option<String>, PartiesError> {
+    pub fn end_reason(&self) -> Result<Option<String>, PartiesError> {
         self.text("ended")
     }
 
     pub fn keep_ended(&self, why: &str) -> Result<(), PartiesError> {
-        keep(&self.folder.join("ended"), why.as_bytes())
+        write_private_file(&self.folder.join("ended"), why.as_bytes())
     }
 
     fn numbers(&self, name: &str) -> Result<Option<Numbers>, PartiesError> {
@@ -120,7 +120,7 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(PartiesError::File { path, source }),
         };
-        let read = read_frame(&mut &bytes[..], LONGEST);
+        let read = read_frame(&mut &bytes[..], MOST_ROUND_NUMBERS);
         read.map(Some).map_err(|source| PartiesError::File { path, source })
     }
 
@@ -128,7 +128,7 @@ impl Store {
         let mut bytes = Zeroizing::new(Vec::new());
         write_frame(&mut *bytes, head, body)
             .map_err(|source| PartiesError::File { path: self.folder.join(name), source })?;
-        keep(&self.folder.join(name), &bytes)
+        write_private_file(&self.folder.join(name), &bytes)
     }
 
     /// Nonce and numbers of a server's opening of a round.
@@ -145,7 +145,7 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(PartiesError::File { path, source }),
         };
-        let read = read_frame::<Drawn>(&mut &bytes[..], LONGEST);
+        let read = read_frame::<Drawn>(&mut &bytes[..], MOST_ROUND_NUMBERS);
         match read {
             Ok((drawn, share)) if drawn.round == round => Ok(Some((drawn.draw, share))),
             Ok(_) => {
@@ -161,7 +161,7 @@ impl Store {
         let mut bytes = Zeroizing::new(Vec::new());
         write_frame(&mut *bytes, &Drawn { round, draw: draw.into() }, share)
             .map_err(|source| PartiesError::File { path: path.clone(), source })?;
-        keep(&path, &bytes)?;
+        write_private_file(&path, &bytes)?;
         self.sync()
     }
 
@@ -197,7 +197,7 @@ impl Store {
 
     pub fn keep_attempts(&self, attempts: &[u32]) -> Result<(), PartiesError> {
         let text = serde_json::to_vec(attempts).unwrap_or_default();
-        keep(&self.folder.join("noise-attempts"), &text)?;
+        write_private_file(&self.folder.join("noise-attempts"), &text)?;
         self.sync()
     }
 
@@ -207,7 +207,7 @@ impl Store {
     }
 
     pub fn keep_noise_ready(&self, draws: &str) -> Result<(), PartiesError> {
-        keep(&self.folder.join("noise-ready"), draws.as_bytes())?;
+        write_private_file(&self.folder.join("noise-ready"), draws.as_bytes())?;
         self.sync()
     }
 
@@ -275,12 +275,12 @@ impl Store {
     }
 
     /// True if the party of this index has its result.
-    pub fn done(&self, place: usize) -> Result<bool, PartiesError> {
+    pub fn is_party_done(&self, place: usize) -> Result<bool, PartiesError> {
         Ok(self.text(&format!("done-{place}"))?.is_some())
     }
 
     pub fn keep_done(&self, place: usize) -> Result<(), PartiesError> {
-        keep(&self.folder.join(format!("done-{place}")), b"")
+        write_private_file(&self.folder.join(format!("done-{place}")), b"")
     }
 
     /// Key and digest of the run's table.
@@ -293,7 +293,10 @@ impl Store {
     }
 
     /// The joined party of this index: instance, schema, and identifier of its begun run.
-    pub fn joined<T: DeserializeOwned>(&self, place: usize) -> Result<Option<T>, PartiesError> {
+    pub fn joined_party<T: DeserializeOwned>(
+        &self,
+        place: usize,
+    ) -> Result<Option<T>, PartiesError> {
         self.json(&format!("joined-{place}"))
     }
 
@@ -311,12 +314,12 @@ impl Store {
     /// Stores a value durably before anything of it is sent.
     fn keep_json(&self, name: &str, value: &impl Serialize) -> Result<(), PartiesError> {
         let text = Zeroizing::new(serde_json::to_vec(value).unwrap_or_default());
-        keep(&self.folder.join(name), &text)?;
+        write_private_file(&self.folder.join(name), &text)?;
         self.sync()
     }
 
     /// The last shares made.
-    pub fn kept(&self) -> Result<Option<StoredShares>, PartiesError> {
+    pub fn stored_shares(&self) -> Result<Option<StoredShares>, PartiesError> {
         let Some((Head { round, parts, .. }, body)) = self.numbers("shares")? else {
             return Ok(None);
         };
@@ -355,7 +358,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), PartiesError> {
 }
 
 /// Writes a file whole or not at all, readable by its owner alone.
-pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<(), PartiesError> {
+pub(crate) fn write_private_file(path: &Path, bytes: &[u8]) -> Result<(), PartiesError> {
     let written: Result<(), WriteError> =
         Destination::open(path, Existing::Own).and_then(|mut file| file.write(bytes));
     Ok(written?)

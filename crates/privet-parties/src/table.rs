@@ -50,7 +50,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Starts HMAC (RFC 2104): both hashes begin with a block of the key, here its 64 digits.
-    pub fn under(mark: &TableDigest) -> Self {
+    pub fn keyed_by(mark: &TableDigest) -> Self {
         let begun = |pad: u8| {
             let mut block = Zeroizing::new([pad; 64]);
             block.iter_mut().zip(mark.key.bytes()).for_each(|(byte, key)| *byte ^= key);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn digest(mark: &TableDigest, rows: &[&[u8]]) -> Result<TableDigest, PartiesError> {
-        let mut table = Rows::under(mark);
+        let mut table = Rows::keyed_by(mark);
         rows.iter().for_each(|row| table.row(row));
         table.finish(mark.clone())
     }

@@ -6,7 +6,7 @@
 
 use crate::authority::{fingerprint, inner_name};
 use crate::connection_limits::{ConnectionLimits, Stranger};
-use crate::drawing::{self, Came, Drawer, Inbound};
+use crate::drawing::{self, AcceptedConnection, Drawer, Inbound};
 use crate::message::{PartyRequest, ServerReply, read_frame, write_frame};
 use crate::signature::Signer;
 use crate::timed::Timed;
@@ -26,9 +26,9 @@ use std::time::{Duration, Instant};
 /// Maximum time for connecting, and then for the handshake.
 const CONNECTING: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(20));
 /// Minimum time allowed for a request and its answer; otherwise the agreed patience.
-const SHORTEST: Duration = Duration::from_secs(10);
+const LEAST_REPLY_TIME: Duration = Duration::from_secs(10);
 
-fn odd(error: impl std::fmt::Display) -> PartiesError {
+fn tls_error(error: impl std::fmt::Display) -> PartiesError {
     PartiesError::InvalidRequest(format!("certificate or key cannot be used: {error}"))
 }
 
@@ -38,8 +38,9 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
 
 fn roots(agreement: &Agreement) -> Result<RootCertStore, PartiesError> {
     let mut roots = RootCertStore::empty();
-    let authority = CertificateDer::from_pem_slice(agreement.authority.as_bytes()).map_err(odd)?;
-    roots.add(authority).map_err(odd)?;
+    let authority =
+        CertificateDer::from_pem_slice(agreement.authority.as_bytes()).map_err(tls_error)?;
+    roots.add(authority).map_err(tls_error)?;
     Ok(roots)
 }
 
@@ -47,7 +48,7 @@ fn identity(
     folder: &Folder,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), PartiesError> {
     let (certificate, key) = folder.identity()?;
-    let certificate = CertificateDer::from_pem_slice(&certificate).map_err(odd)?;
+    let certificate = CertificateDer::from_pem_slice(&certificate).map_err(tls_error)?;
     let settings = folder.settings();
     let agreement = folder.agreement();
     let stated = agreement
@@ -71,7 +72,7 @@ fn identity(
             )));
         }
     }
-    Ok((vec![certificate], PrivateKeyDer::from_pem_slice(&key).map_err(odd)?))
+    Ok((vec![certificate], PrivateKeyDer::from_pem_slice(&key).map_err(tls_error)?))
 }
 
 /// Creates a party's signer from its certificate's key.
@@ -91,7 +92,7 @@ pub struct Connections {
 
 pub(crate) type Stream = StreamOwned<ClientConnection, Timed>;
 /// A connection that another server made.
-pub(crate) type Inward = StreamOwned<ServerConnection, Timed>;
+pub(crate) type InboundStream = StreamOwned<ServerConnection, Timed>;
 
 impl Connections {
     /// Prepares the connections of a party's folder; none is made yet.
@@ -105,10 +106,10 @@ impl Connections {
         }
         let config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])
-            .map_err(odd)?
+            .map_err(tls_error)?
             .with_root_certificates(roots(&agreement)?)
             .with_client_auth_cert(chain, key)
-            .map_err(odd)?;
+            .map_err(tls_error)?;
         let open = agreement.servers.iter().map(|_| None).collect();
         let longest = agreement.longest_round()?;
         Ok(Self { agreement, config: Arc::new(config), open, longest })
@@ -123,8 +124,9 @@ impl Connections {
         let socket = TcpStream::connect_timeout(&address, CONNECTING.0).map_err(lost)?;
         let until = Some(Instant::now() + CONNECTING.1);
         let socket = Timed::new(socket, until).map_err(lost)?;
-        let name = ServerName::try_from(inner_name(&station.name)).map_err(odd)?;
-        let connection = ClientConnection::new(Arc::clone(&self.config), name).map_err(odd)?;
+        let name = ServerName::try_from(inner_name(&station.name)).map_err(tls_error)?;
+        let connection =
+            ClientConnection::new(Arc::clone(&self.config), name).map_err(tls_error)?;
         let mut stream = StreamOwned::new(connection, socket);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock).map_err(lost)?;
@@ -192,7 +194,7 @@ impl Transport for Connections {
         };
         // Limits the whole exchange, however slowly single bytes arrive.
         let patience = Duration::from_secs(self.agreement.patience);
-        stream.sock.ends(Some(Instant::now() + patience.max(SHORTEST)));
+        stream.sock.ends(Some(Instant::now() + patience.max(LEAST_REPLY_TIME)));
         let asked = write_frame(&mut stream, ask, body)
             .and_then(|()| read_frame::<ServerReply>(&mut stream, self.longest));
         match asked {
@@ -244,10 +246,10 @@ pub fn serve_with(
     );
     let config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(odd)?
-        .with_client_cert_verifier(clients.build().map_err(odd)?)
+        .map_err(tls_error)?
+        .with_client_cert_verifier(clients.build().map_err(tls_error)?)
         .with_single_cert(chain, key)
-        .map_err(odd)?;
+        .map_err(tls_error)?;
     let mut config = config;
     // Sessions are never resumed; and unread tickets would spoil the end of a connection that is only
     // written to.
@@ -307,13 +309,13 @@ pub fn serve_with(
         server.lose_patience();
         if server.is_over() {
             let since = over.get_or_insert_with(std::time::Instant::now);
-            let linger = match server.ended() {
+            let linger = match server.end_reason() {
                 // Time for all parties to receive the reason.
                 Some(_) => Duration::from_secs(server.agreement().patience.min(10)),
                 None => Duration::from_millis(200),
             };
             if since.elapsed() > linger {
-                return match server.ended() {
+                return match server.end_reason() {
                     Some(why) => Err(PartiesError::Ended(format!("the run was ended: {why}"))),
                     None => Ok(()),
                 };
@@ -349,7 +351,11 @@ fn attend(
         let full = || io::Error::other(format!("{} has too many connections", servers[place].name));
         let seat = doors.seat(parties.len() + place).ok_or_else(full)?;
         drop(stranger);
-        let _ = inbound.send(drawing::Event::Came(Came { place, stream: Box::new(stream), seat }));
+        let _ = inbound.send(drawing::Event::Came(AcceptedConnection {
+            place,
+            stream: Box::new(stream),
+            seat,
+        }));
         return Ok(());
     }
     let Some(party) = parties.iter().position(|party| party.fingerprint == shown) else {
@@ -358,7 +364,7 @@ fn attend(
     let full = || io::Error::other(format!("{} has too many connections", parties[party].name));
     let _seat = doors.seat(party).ok_or_else(full)?;
     drop(stranger);
-    let most = Duration::from_secs(server.agreement().patience).max(SHORTEST);
+    let most = Duration::from_secs(server.agreement().patience).max(LEAST_REPLY_TIME);
     loop {
         stream.sock.ends(Some(Instant::now() + most));
         let (ask, body) = match read_frame::<PartyRequest>(&mut stream, server.longest_share()) {

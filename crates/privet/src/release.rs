@@ -6,10 +6,11 @@ use privet_core::{DELTA, EPSILON, Neighbours, Relation};
 use privet_data::Schema;
 use privet_data::read::{ReadOptions, Unchanged, count_records, raw_rows, read};
 use privet_dp::noise::{Source, SystemRandom};
-use privet_learn::order::{Countable, Draft, Inputs};
+use privet_learn::order::{Countable, Inputs, ReleaseDraft};
 use privet_learn::pay::NoPayer;
 use privet_learn::{
-    Budgeted, LearnError, Offered, Plan, Registered, Released, SettingInfo, Task, plan,
+    BudgetOptions, LearnError, OfferedFamily, Plan, RegisteredMethod, Released, SettingInfo, Task,
+    plan,
 };
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -22,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 /// Whatever public facts refuse is refused before the file is opened. No ledger pays for it, not even
 /// one that lies beside the file: to pay from one, take the same steps ([`privet_learn::order`]) with a
 /// payer.
-pub fn release<F: Offered>(
+pub fn release<F: OfferedFamily>(
     records: impl AsRef<Path>,
     schema: &Schema,
     words: &[(&str, &str)],
@@ -39,7 +40,7 @@ pub(crate) fn released<T: Task>(
     plan: impl Fn(u64) -> Result<Plan<T>, Error>,
 ) -> Result<Released<T>, Error> {
     let (path, options) = (file.path, file.options());
-    let draft = Draft::new(file, plan)?;
+    let draft = ReleaseDraft::new(file, plan)?;
     let mut noise = SystemRandom::new().map_err(|error| Error::Randomness(error.to_string()))?;
     let reserved = draft.reserve(NoPayer::new(), noise.origin())?;
     let (ready, rows) = reserved.read(|plan| Ok(read(path, plan.schema(), &options)?))?;
@@ -107,7 +108,7 @@ impl Countable for File<'_> {
 }
 
 /// A request in words, before the number of rows is known.
-struct Asked<F: Offered> {
+struct Asked<F: OfferedFamily> {
     words: Map<String, Value>,
     method: Option<F::Learner>,
     epsilon: f64,
@@ -116,7 +117,7 @@ struct Asked<F: Offered> {
     rows: Option<u64>,
 }
 
-impl<F: Offered> Asked<F> {
+impl<F: OfferedFamily> Asked<F> {
     fn of(given: &[(&str, &str)]) -> Result<Self, LearnError> {
         let head = ["epsilon", "delta", "neighbours", "rows", "method"];
         let value = |name: &str| given.iter().find(|word| word.0 == name).map(|word| word.1);
@@ -144,7 +145,7 @@ impl<F: Offered> Asked<F> {
             (Some(_), []) => return Err(unknown("method")),
             (None, _) => Some(F::Learner::default()),
             (Some(name), _) => {
-                Some(F::Learner::named(name).ok_or_else(|| LearnError::InvalidRequest {
+                Some(F::Learner::by_name(name).ok_or_else(|| LearnError::InvalidRequest {
                     name: "method",
                     what: format!("is '{name}': accepted is one of {}", F::Learner::accepted()),
                 })?)
@@ -152,7 +153,7 @@ impl<F: Offered> Asked<F> {
         };
         let mut words = Map::new();
         for (name, text) in given.iter().filter(|(name, _)| !head.contains(name)) {
-            if let Some(word) = F::WORDS.iter().find(|word| word.name == *name) {
+            if let Some(word) = F::REQUEST_FIELDS.iter().find(|word| word.name == *name) {
                 words.insert((*name).into(), word.read(text)?);
             } else {
                 let with = method.ok_or_else(|| unknown(name))?.with(name, text)?;
@@ -164,7 +165,7 @@ impl<F: Offered> Asked<F> {
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<F>, Error> {
         let (epsilon, delta, neighbours) = (self.epsilon, self.delta, self.neighbours);
-        let budget = Budgeted { epsilon, delta, neighbours };
+        let budget = BudgetOptions { epsilon, delta, neighbours };
         let (words, method) = (self.words.clone(), self.method.clone());
         Ok(plan(&F::of_words(words, method, &budget, (schema, rows))?)?)
     }

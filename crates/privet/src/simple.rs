@@ -42,7 +42,7 @@ pub fn train(records: impl AsRef<Path>, schema: &Schema, budget: Budget) -> Resu
     let task = Erm { loss, method: "auto".parse()? };
     released(file, |rows| {
         let request = Request::new(schema.clone(), rows, relation.neighbours, task.clone());
-        Ok(crate::plan(&request.within(budget))?)
+        Ok(crate::plan(&request.with_budget(budget))?)
     })
 }
 

@@ -8,7 +8,7 @@
 //! a line on standard error, where no noise was drawn.
 #![forbid(unsafe_code)]
 
-use privet_joint::{DISTANCE, EACH, JointGaussian, Law, pipe};
+use privet_joint::{NOISE_LAW_DISTANCE, COORDINATES_PER_EVALUATION, JointGaussian, Law, pipe};
 use privet_joint_engine::{Lines, Stream, evaluations, noise, system};
 use std::error::Error;
 use std::io::{self, BufWriter, Read, Write};
@@ -48,14 +48,14 @@ fn drawn(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         return Err(format!("place {place} among {servers} servers is not accepted").into());
     }
     let law = JointGaussian::new(steps)?;
-    if law.distance() >= DISTANCE {
+    if law.distance() >= NOISE_LAW_DISTANCE {
         return Err("the law is too far from the one asked for".into());
     }
     let lines = lines(place, servers);
     let mut share = Zeroizing::new(Vec::with_capacity(16 * coordinates));
     let mut left = coordinates;
     while left > 0 {
-        let now = left.min(EACH as usize);
+        let now = left.min(COORDINATES_PER_EVALUATION as usize);
         // What is charged counts on it.
         if evaluations(&law, servers as u32, now) != 1 {
             return Err("so many numbers take more than one evaluation".into());

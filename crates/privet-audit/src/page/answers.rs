@@ -12,7 +12,7 @@ pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Setting::all(4.0, 1e-5)
 }
 
-pub(super) fn answered(
+pub(super) fn write_answers_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,

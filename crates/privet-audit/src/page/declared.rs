@@ -12,7 +12,7 @@ pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Setting::covered(4.0, 1e-5)
 }
 
-pub(super) fn offered(
+pub(super) fn write_declared_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,

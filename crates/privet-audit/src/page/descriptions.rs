@@ -8,20 +8,20 @@ use crate::attack::AttackOptions;
 use crate::{descriptions, tunings};
 use privet_core::Neighbours;
 
-fn described() -> Result<Vec<descriptions::Setting>, AuditError> {
+fn description_settings() -> Result<Vec<descriptions::Setting>, AuditError> {
     descriptions::Setting::all(4.0, 1e-5)
 }
 
-fn tuned() -> Result<Vec<tunings::Setting>, AuditError> {
+fn tuning_settings() -> Result<Vec<tunings::Setting>, AuditError> {
     tunings::Setting::all(8.0, 1e-5)
 }
 
 /// The number of rows of both tables.
 pub(super) fn rows() -> Result<usize, AuditError> {
-    Ok(described()?.len() + tuned()?.len())
+    Ok(description_settings()?.len() + tuning_settings()?.len())
 }
 
-pub(super) fn descriptions(
+pub(super) fn write_descriptions_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,
@@ -45,7 +45,7 @@ pub(super) fn descriptions(
         },
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &described()?, options, progress)?;
+    table.write(page, &description_settings()?, options, progress)?;
     let table = Table {
         of: "tuned models",
         title: "Tuned models",
@@ -61,5 +61,5 @@ pub(super) fn descriptions(
         control: &|_| None,
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &tuned()?, options, progress)
+    table.write(page, &tuning_settings()?, options, progress)
 }

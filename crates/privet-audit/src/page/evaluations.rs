@@ -12,7 +12,7 @@ pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Setting::all(4.0, 1e-5)
 }
 
-pub(super) fn evaluations(
+pub(super) fn write_evaluations_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,

@@ -1,7 +1,7 @@
 //! The page's table of phases of b.
 
-use super::progress::{OTHER, Progress};
-use super::{Page, answer};
+use super::progress::{OTHER_WEIGHT, Progress};
+use super::{Page, yes_or_no};
 use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::phase::{self, Released};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Methods whose minimiser is linear in b on a table of one column.
 pub(super) const PHASES: [&str; 4] = ["objective", "linear", "linear-rotated", "amp"];
 
-pub(super) fn phases(
+pub(super) fn write_phases_section(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,
@@ -23,7 +23,7 @@ pub(super) fn phases(
          |---|---|---|---|---|\n",
     );
     for name in PHASES {
-        progress.step(OTHER, &format!("phase of b in {name}"));
+        progress.step(OTHER_WEIGHT, &format!("phase of b in {name}"));
         let find = |released| {
             let budget = Budget::new(1.0, 1e-5)?;
             phase::audit(&name.parse()?, budget, released, options, &())
@@ -35,9 +35,9 @@ pub(super) fn phases(
             page.text,
             "| {name} | {:.3} | {} | {:.3} | {} |",
             bare.epsilon_lower,
-            answer(bare.refuted),
+            yes_or_no(bare.refuted),
             planned.epsilon_lower,
-            answer(planned.refuted)
+            yes_or_no(planned.refuted)
         );
     }
     page.text.push('\n');

@@ -19,9 +19,9 @@ pub(super) struct Progress<'a> {
 }
 
 /// Weights of rows in the time left, by their duration: learners, single runs, anything else.
-pub(super) const LEARNER: f64 = 10.0;
-pub(super) const SINGLE: f64 = 2.0;
-pub(super) const OTHER: f64 = 1.0;
+pub(super) const LEARNER_WEIGHT: f64 = 10.0;
+pub(super) const SINGLE_RUN_WEIGHT: f64 = 2.0;
+pub(super) const OTHER_WEIGHT: f64 = 1.0;
 
 impl<'a> Progress<'a> {
     pub(super) fn new(tell: &'a dyn Fn(&str)) -> Result<Self, AuditError> {
@@ -36,14 +36,15 @@ impl<'a> Progress<'a> {
             + super::declared::settings()?.len()
             + super::descriptions::rows()?
             + super::evaluations::settings()?.len()
-            + super::bought::rows()?
+            + super::private_bounds::rows()?
             + selections::settings()?.len()
             + super::ratings::settings()?.len()
             + super::votes::settings()?.len()
             + super::streams::settings()?.len()
             + super::networks::subjects()?.len()
             + super::parties::settings()?.len();
-        let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
+        let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER_WEIGHT + SINGLE_RUN_WEIGHT)
+            + others as f64 * OTHER_WEIGHT;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }
 

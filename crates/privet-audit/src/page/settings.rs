@@ -1,10 +1,10 @@
 //! A table of audit settings: each claim, the bounds found, and the result for a false claim.
 
-use super::progress::{OTHER, Progress};
-use super::{Page, answer, by_mu, short};
+use super::progress::{OTHER_WEIGHT, Progress};
+use super::{Page, by_mu, number_in_claim, yes_or_no};
 use crate::AuditError;
 use crate::attack::{AttackOptions, Finding};
-use crate::runs::Watch;
+use crate::runs::AttackWatch;
 use privet_core::Budget;
 use std::fmt::Write as _;
 
@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 pub(super) const LEAST_RUNS: u64 = 6_000;
 
 /// Audits a setting against the certificate of a budget.
-type Against<S> = fn(&S, Budget, &AttackOptions, &dyn Watch) -> Result<Finding, AuditError>;
+type AuditAgainst<S> =
+    fn(&S, Budget, &AttackOptions, &dyn AttackWatch) -> Result<Finding, AuditError>;
 
 /// A false claim: the certificate for ε divided by this number.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +41,7 @@ pub(super) struct Table<'a, S> {
     pub columns: &'a [&'a str],
     pub cells: &'a dyn Fn(&S) -> Vec<String>,
     pub budget: fn(&S) -> Budget,
-    pub against: Against<S>,
+    pub against: AuditAgainst<S>,
     /// The false claim, if one is tested.
     pub control: &'a dyn Fn(&S) -> Option<Control>,
     /// Minimum runs per input of a setting.
@@ -67,9 +68,13 @@ impl<S> Table<'_, S> {
         );
         for setting in settings {
             let (cells, budget) = ((self.cells)(setting), (self.budget)(setting));
-            let claimed = format!("({}, {})", short(budget.epsilon()), short(budget.delta()));
+            let claimed = format!(
+                "({}, {})",
+                number_in_claim(budget.epsilon()),
+                number_in_claim(budget.delta())
+            );
             let what = format!("{}, {} {claimed}", self.of, cells.join(" "));
-            progress.step(OTHER, &what);
+            progress.step(OTHER_WEIGHT, &what);
             let runs = options.runs.max((self.least_runs)(setting));
             let options = AttackOptions { runs, ..*options };
             let judged = |budget| (self.against)(setting, budget, &options, &());
@@ -82,7 +87,7 @@ impl<S> Table<'_, S> {
                     page.expect(refuted || !power, || {
                         format!("{what}: not refuted at ε/{divisor}")
                     });
-                    format!("ε/{divisor} | {}", answer(refuted))
+                    format!("ε/{divisor} | {}", yes_or_no(refuted))
                 }
                 None => "– | –".into(),
             };
@@ -92,7 +97,7 @@ impl<S> Table<'_, S> {
                 cells.join(" | "),
                 found.epsilon_lower,
                 by_mu(&found),
-                answer(found.refuted)
+                yes_or_no(found.refuted)
             );
         }
         page.text.push('\n');

@@ -16,7 +16,7 @@ pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Ok(Setting::all(Budget::new(4.0, 1e-5)?))
 }
 
-pub(super) fn streams(
+pub(super) fn write_streams_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,

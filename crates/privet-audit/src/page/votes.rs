@@ -12,7 +12,7 @@ pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Setting::all(8.0, 1e-5)
 }
 
-pub(super) fn voted(
+pub(super) fn write_votes_table(
     page: &mut Page,
     options: &AttackOptions,
     progress: &Progress<'_>,

@@ -8,13 +8,13 @@
 use super::Coalition;
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::GateError;
-use privet_dp::mechanism::shares::{Participants, PartyChannel, joined};
+use privet_dp::mechanism::shares::{Participants, PartyChannel, sum_openings};
 use privet_dp::noise::FixedSeed;
 use privet_learn::{Erm, LearnError, Plan, Request, plan};
 use privet_optim::loss::Loss;
@@ -62,8 +62,12 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    judge(&coalition(setting)?, &Claim::stated_gaussian(stated))
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    judge.attack(&coalition(setting)?, &Claim::stated_gaussian(stated))
 }
 
 /// Records a party's shared values, and opens them without noise.
@@ -77,7 +81,7 @@ impl PartyChannel for Recorded {
         shares: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, GateError> {
         let openings: Vec<Vec<u128>> = shares.iter().map(|share| share.to_vec()).collect();
-        let values = joined(&openings).ok_or(GateError::Malformed)?;
+        let values = sum_openings(&openings).ok_or(GateError::Malformed)?;
         *self.0.lock().map_err(|_| GateError::Unanswered)? = Some((leaf.clone(), values));
         Ok(openings)
     }
@@ -92,7 +96,7 @@ impl PartyChannel for Recorded {
 }
 
 /// The charge of the plan's one round, and the values shared by a party with this table.
-fn shared(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditError> {
+fn shared_values(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditError> {
     let heard = Recorded(Mutex::new(None));
     let never = AtomicBool::new(false);
     // The party's own randomness affects only the split, which is undone.
@@ -108,8 +112,8 @@ fn coalition(setting: &Setting) -> Result<Coalition, AuditError> {
     let request = Request::new(schema, ROWS[1], Neighbours::ReplaceOne, task)
         // So large that the minimum is near 0.
         .with("ridge", "400")?
-        .within(setting.budget)
-        .shared(setting.among);
+        .with_budget(setting.budget)
+        .shared_among(setting.among);
     let planned = plan(&request)?;
     let table = |label: &str| {
         let mut text = format!("a,y\n1,{label}\n");
@@ -119,8 +123,8 @@ fn coalition(setting: &Setting) -> Result<Coalition, AuditError> {
         }
         read::csv_bytes(text.as_bytes(), planned.schema()).map_err(|error| odd(&error))
     };
-    let (leaf, first) = shared(&planned, &table("no")?)?;
-    let (_, second) = shared(&planned, &table("yes")?)?;
+    let (leaf, first) = shared_values(&planned, &table("no")?)?;
+    let (_, second) = shared_values(&planned, &table("yes")?)?;
     let Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } = &leaf else {
         return Err(LearnError::from(GateError::Alone).into());
     };

@@ -1,11 +1,11 @@
 //! The printed formulas other than private SGD's and the plain Gaussian ones, over their papers' own
 //! settings: each line states the true ε of the noise, by the accountant or an exact sum.
 
-use super::{number, short};
+use super::{number, number_in_claim};
 use crate::AuditError;
 use crate::printed::choosing::{choice_epsilon, choices_lower};
-use crate::printed::descent::{multiplier, permutation_worst};
-use crate::printed::{minima, online, sparse};
+use crate::printed::descent::{permutation_worst, printed_noise_scale};
+use crate::printed::{minima, online, wang_thesis};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, gaussian};
 use privet_optim::loss::Loss;
@@ -23,7 +23,7 @@ struct Line {
 impl Line {
     fn verdict(&self) -> &'static str {
         let (least, most) = (self.least.unwrap_or(0.0), self.most.unwrap_or(f64::INFINITY));
-        judged(self.claimed.0, least, most)
+        bracket_verdict(self.claimed.0, least, most)
     }
 
     fn write(&self, page: &mut String) {
@@ -33,8 +33,8 @@ impl Line {
             "| {} | {} | ({}, {}) | {} | {} | {} |",
             self.formula,
             self.settings,
-            short(self.claimed.0),
-            short(self.claimed.1),
+            number_in_claim(self.claimed.0),
+            number_in_claim(self.claimed.1),
             bound(self.least),
             bound(self.most),
             self.verdict()
@@ -43,7 +43,7 @@ impl Line {
 }
 
 /// Judges a claim by the bracket alone, with a tolerance for rounding both ways.
-pub(super) fn judged(claimed: f64, least: f64, most: f64) -> &'static str {
+pub(super) fn bracket_verdict(claimed: f64, least: f64, most: f64) -> &'static str {
     let slack = claimed * (1.0 + 1e-9);
     match (least > slack, most <= slack) {
         (true, _) => "**false**",
@@ -124,7 +124,7 @@ fn repeated(count: u32, event: Event) -> Event {
     Event::Repeat { count, event: Box::new(event) }
 }
 
-/// A line about a Gaussian release with multiplier μ: exact.
+/// A line about a Gaussian release of parameter μ: exact.
 fn exact(formula: &'static str, settings: String, claimed: (f64, f64), mu: f64) -> Line {
     let truth = Some(gaussian::epsilon(claimed.1, mu));
     Line { formula, settings, claimed, least: truth, most: truth }
@@ -184,7 +184,7 @@ fn permutation_lines() -> Vec<Line> {
         let (batch, epsilon) = (300_u64, 1.0);
         let delta = (batch as f64).powi(-2);
         let formula = 2.0 * passes as f64 * rate / batch as f64;
-        let noise = formula * multiplier(epsilon, delta);
+        let noise = formula * printed_noise_scale(epsilon, delta);
         let moved = permutation_worst(batch, passes, rate, 0.1);
         let truth = |moved: f64| gaussian::epsilon(delta, moved / noise);
         all.push(Line {
@@ -290,7 +290,7 @@ fn wang_lines() -> Result<Vec<Line>, AuditError> {
     let mut all = Vec::new();
     for delta in [1e-2, 1e-6] {
         for epsilon in [2.0, 4.0, 6.0, 8.0, 10.0] {
-            let mu = sparse::hard_thresholding_multiplier(epsilon, delta);
+            let mu = wang_thesis::hard_thresholding_mu(epsilon, delta);
             let settings = "σ² = TG²/(n²ρ)".into();
             all.push(exact("DP-IGHT, Remark 2.5.3", settings, (epsilon, delta), mu));
         }
@@ -302,7 +302,7 @@ fn wang_lines() -> Result<Vec<Line>, AuditError> {
         all.push(exact("DP-IGHT, Corollary 2.5.8", settings, (epsilon, 1e-2), mu));
     }
     for (name, dimensions) in [("KDDCup98", 95), ("Adult", 104), ("KDDCup99", 122)] {
-        let moved: f64 = sparse::diagonal(dimensions).iter().sum();
+        let moved: f64 = wang_thesis::diagonal(dimensions).iter().sum();
         let cost = Cost::Laplace { sensitivity: moved, noise_scale: 2.0, step: None };
         let truth = account::epsilon(&used(Neighbours::ReplaceOne, cost), 0.0)?;
         all.push(Line {
@@ -316,32 +316,32 @@ fn wang_lines() -> Result<Vec<Line>, AuditError> {
     let (epsilon, delta) = (0.5, 1e-3);
     for (formula, mu) in [
         // T steps of sensitivity 2G/(mn): √T·2G/(mn)/σ.
+        ("MPC Grad P, (6.3.1), σ² = 8G²T·ln(1/δ)/(mnε)²", wang_thesis::gradient_mu(epsilon, delta)),
         (
-            "MPC Grad P, (6.3.1), σ² = 8G²T·ln(1/δ)/(mnε)²",
-            sparse::gradient_multiplier(epsilon, delta),
+            "MPC Grad P, public code, by ρ",
+            libm::sqrt(2.0 * wang_thesis::printed_rho(epsilon, delta)),
         ),
-        ("MPC Grad P, public code, by ρ", libm::sqrt(2.0 * sparse::concentrated(epsilon, delta))),
-        ("MPC Grad P, Table 6.1, σ = √(2T)·G/(mnε)", sparse::tabled_gradient_multiplier(epsilon)),
+        ("MPC Grad P, Table 6.1, σ = √(2T)·G/(mnε)", wang_thesis::tabled_gradient_mu(epsilon)),
     ] {
         all.push(exact(formula, "any m, n, T".into(), (epsilon, delta), mu));
     }
     for (formula, times) in [("DP-LSSGD, Theorem 5.3.2", 20.0), ("DP-LSSGD, script", 4.0)] {
         for epsilon in [0.1, 0.2, 0.3] {
-            let noise = sparse::smoothed_noise(times, epsilon);
+            let noise = wang_thesis::smoothed_noise(times, epsilon);
             let cost = Cost::WithoutReplacementGaussian {
-                population: sparse::SMOOTHED_ROWS,
-                batch: sparse::SMOOTHED_BATCH,
-                sensitivity: 2.0 / sparse::SMOOTHED_BATCH as f64,
+                population: wang_thesis::SMOOTHED_ROWS,
+                batch: wang_thesis::SMOOTHED_BATCH,
+                sensitivity: 2.0 / wang_thesis::SMOOTHED_BATCH as f64,
                 noise_scale: noise,
                 grid: None,
             };
-            let event = repeated(sparse::SMOOTHED_STEPS, used(Neighbours::ReplaceOne, cost));
-            let most = account::epsilon(&event, sparse::SMOOTHED_DELTA)?;
+            let event = repeated(wang_thesis::SMOOTHED_STEPS, used(Neighbours::ReplaceOne, cost));
+            let most = account::epsilon(&event, wang_thesis::SMOOTHED_DELTA)?;
             all.push(Line {
                 formula,
                 settings: format!("ν = {}", number(noise)),
-                claimed: (epsilon, sparse::SMOOTHED_DELTA),
-                least: Some(super::bracket_lower(&event, 0.0, most, sparse::SMOOTHED_DELTA)?),
+                claimed: (epsilon, wang_thesis::SMOOTHED_DELTA),
+                least: Some(super::bracket_lower(&event, 0.0, most, wang_thesis::SMOOTHED_DELTA)?),
                 most: Some(most),
             });
         }

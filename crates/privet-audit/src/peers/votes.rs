@@ -1,6 +1,6 @@
 //! Labels by votes: cost of PATE's published settings for any votes.
 
-use super::{number, short};
+use super::{number, number_in_claim};
 use crate::AuditError;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, concentrated};
@@ -33,7 +33,7 @@ const MNIST: Setting = Setting {
 };
 
 /// Settings for which the script states everything but the number of answered queries.
-const OTHERS: [Setting; 3] = [
+const PARTLY_STATED: [Setting; 3] = [
     Setting {
         set: "SVHN",
         threshold: 300.0,
@@ -94,11 +94,11 @@ pub(super) fn table(page: &mut String) -> Result<(), AuditError> {
          questions, and are left out.\n\n\
          | set | teachers | T, σ₁, σ₂ | δ | questions | exact curve, one answer | exact curve, all answered |\n\
          |---|---|---|---|---|---|---|\n",
-        short(MNIST.delta),
+        number_in_claim(MNIST.delta),
         number(exact),
         number(moments)
     );
-    for setting in &OTHERS {
+    for setting in &PARTLY_STATED {
         let Setting { set, teachers, threshold, scales, questions, delta, .. } = setting;
         let (one, _) = costs(setting, 1)?;
         let (all, _) = costs(setting, *questions)?;
@@ -107,7 +107,7 @@ pub(super) fn table(page: &mut String) -> Result<(), AuditError> {
             "| {set} | {teachers} | {threshold}, {}, {} | {} | {questions} | {} | {} |",
             scales.0,
             scales.1,
-            short(*delta),
+            number_in_claim(*delta),
             number(one),
             number(all)
         );
@@ -132,7 +132,7 @@ mod tests {
     /// Tests alone cost less than answers, and the exact curve less than moments.
     #[test]
     fn other_settings_are_bracketed() {
-        for setting in &OTHERS {
+        for setting in &PARTLY_STATED {
             let (one, by_moments) = costs(setting, 1).unwrap();
             let (all, _) = costs(setting, setting.questions).unwrap();
             assert!(one < by_moments && one < all, "{}: {one} {by_moments} {all}", setting.set);

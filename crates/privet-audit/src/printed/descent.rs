@@ -134,8 +134,8 @@ pub fn permutation_worst(batch: u64, passes: u64, rate: f64, h: f64) -> f64 {
     (1..=batch).map(moved).fold(0.0, f64::max)
 }
 
-/// √(2·ln(2/δ))/ε, the multiplier of Algorithms 2 and 3.
-pub fn multiplier(epsilon: f64, delta: f64) -> f64 {
+/// √(2·ln(2/δ))/ε, the printed σ/Δ of Algorithms 2 and 3.
+pub fn printed_noise_scale(epsilon: f64, delta: f64) -> f64 {
     libm::sqrt(2.0 * libm::log(2.0 / delta)) / epsilon
 }
 
@@ -154,7 +154,7 @@ pub(super) fn errata() -> Vec<Erratum> {
         });
     }
     let (epsilon, delta, passes) = (1.0, 300_f64.powi(-2), 10);
-    let printed = 2.0 * passes as f64 / 300.0 * multiplier(epsilon, delta);
+    let printed = 2.0 * passes as f64 / 300.0 * printed_noise_scale(epsilon, delta);
     let moved = permutation_worst(300, passes, 1.0, 0.1);
     all.push(Erratum {
         id: "PRIV-9",

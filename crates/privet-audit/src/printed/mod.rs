@@ -16,9 +16,9 @@ pub mod descent;
 pub mod minima;
 pub mod online;
 pub mod passes;
-pub mod sparse;
 pub mod sparse_vector;
 pub mod voting;
+pub mod wang_thesis;
 
 use crate::AuditError;
 use crate::bits::noise_failed;
@@ -60,7 +60,7 @@ pub fn errata() -> Result<Vec<Erratum>, AuditError> {
     all.extend(passes::errata());
     all.extend(minima::errata()?);
     all.extend(online::errata());
-    all.extend(sparse::errata());
+    all.extend(wang_thesis::errata());
     Ok(all)
 }
 

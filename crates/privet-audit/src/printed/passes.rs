@@ -15,7 +15,7 @@
 //!
 //! A claim below the first is false; one not below the second survives; one between them is open.
 
-use super::descent::multiplier;
+use super::descent::printed_noise_scale;
 use super::{Erratum, Verdict};
 use crate::normal;
 use privet_dp::account::gaussian;
@@ -75,7 +75,7 @@ impl StronglyConvex {
 
     /// The output with the printed noise for (ε, δ).
     pub fn released(&self, counter: Counter, epsilon: f64, delta: f64) -> SecretOrder {
-        let noise = self.formula() * multiplier(epsilon, delta);
+        let noise = self.formula() * printed_noise_scale(epsilon, delta);
         SecretOrder { shifts: self.movements(counter).iter().map(|moved| moved / noise).collect() }
     }
 }

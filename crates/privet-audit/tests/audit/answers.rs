@@ -26,7 +26,7 @@ fn answers_are_as_private_as_claimed_and_hardly_more() {
 #[test]
 fn without_the_filter_the_claim_is_refuted() {
     let setting = Setting::all(4.0, 1e-5).unwrap().pop().unwrap();
-    let plan = setting.planned(setting.budget).unwrap();
+    let plan = setting.make_plan(setting.budget).unwrap();
     let noise = plan.settings().get("vote_noise").unwrap();
     let claim = Claim::certified(plan.guarantee().unwrap(), plan.events().unwrap()).unwrap();
     let target = Shift::gaussian(vec![1.0; QUESTIONS], noise).unwrap();

@@ -6,7 +6,7 @@
 use crate::mean::Mean;
 use privet_audit::AuditError;
 use privet_audit::attack::AttackOptions;
-use privet_audit::declared::{Setting, audit, of_family, offered};
+use privet_audit::declared::{Setting, audit, of_family, offered_families};
 use privet_core::{Budget, Neighbours};
 use privet_learn::Family;
 
@@ -27,7 +27,11 @@ fn what_is_offered_is_as_private_as_it_claims() {
     let ways = |(_, methods): &(&str, Vec<&str>)| methods.len().max(1);
     // It needs thousands of rows: `selections` has its tables.
     assert!(!audited.contains("select lasso-stability"));
-    assert_eq!(audited.len() + 1, offered().iter().map(ways).sum::<usize>(), "{audited:?}");
+    assert_eq!(
+        audited.len() + 1,
+        offered_families().iter().map(ways).sum::<usize>(),
+        "{audited:?}"
+    );
 }
 
 /// A family that nothing was written for has a pair that refutes a claim of half of its ε.

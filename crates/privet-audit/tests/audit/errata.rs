@@ -2,7 +2,7 @@
 
 use privet_audit::printed::descent::{PrivateSgd, permutation_worst};
 use privet_audit::printed::passes::{Counter, StronglyConvex};
-use privet_audit::printed::{Verdict, errata, minima, online, sparse};
+use privet_audit::printed::{Verdict, errata, minima, online, wang_thesis};
 use privet_dp::account::{gaussian, renyi};
 
 /// No erratum contradicts its verdict.
@@ -89,8 +89,8 @@ fn priv_9_large_steps_break_the_sensitivity() {
 #[test]
 fn dp_ight_misses_a_factor_of_two() {
     let (epsilon, delta) = (2.0, 1e-6);
-    let rho = sparse::concentrated(epsilon, delta);
-    let mu = sparse::hard_thresholding_multiplier(epsilon, delta);
+    let rho = wang_thesis::printed_rho(epsilon, delta);
+    let mu = wang_thesis::hard_thresholding_mu(epsilon, delta);
     for order in [2.0, 5.0, 20.0] {
         let attained = renyi::gaussian(order, mu);
         assert!((attained / (2.0 * rho * order) - 1.0).abs() < 1e-9, "twice ρα");
@@ -98,13 +98,13 @@ fn dp_ight_misses_a_factor_of_two() {
     assert!(gaussian::delta(epsilon, mu) > 5.0 * delta);
     let repaired = mu / 2_f64.sqrt();
     assert!(gaussian::delta(epsilon, repaired) <= delta);
-    assert!(gaussian::delta(2.0, sparse::hard_thresholding_multiplier(2.0, 1e-2)) < 1e-2);
+    assert!(gaussian::delta(2.0, wang_thesis::hard_thresholding_mu(2.0, 1e-2)) < 1e-2);
 }
 
 /// Independent Laplace coordinates against an ℓ2 sensitivity: the log-ratio reaches √d·ε.
 #[test]
 fn mpc_laplace_per_coordinate_costs_the_root_of_the_dimension() {
-    let moved = sparse::diagonal(104);
+    let moved = wang_thesis::diagonal(104);
     let length = moved.iter().map(|x| x * x).sum::<f64>().sqrt();
     assert!((length - 1.0).abs() < 1e-12);
     // Far from both centres every coordinate's log-ratio is its movement over the scale.
@@ -116,12 +116,11 @@ fn mpc_laplace_per_coordinate_costs_the_root_of_the_dimension() {
 #[test]
 fn mpc_gradient_noise_of_the_table_is_too_small() {
     let (epsilon, delta) = (0.5, 1e-3);
-    let tabled = gaussian::epsilon(delta, sparse::tabled_gradient_multiplier(epsilon));
+    let tabled = gaussian::epsilon(delta, wang_thesis::tabled_gradient_mu(epsilon));
     assert!((tabled / 2.05 - 1.0).abs() < 0.01, "{tabled}");
-    let formula = gaussian::epsilon(delta, sparse::gradient_multiplier(epsilon, delta));
+    let formula = gaussian::epsilon(delta, wang_thesis::gradient_mu(epsilon, delta));
     assert!(formula < 0.3, "{formula}");
-    let times =
-        sparse::tabled_gradient_multiplier(epsilon) / sparse::gradient_multiplier(epsilon, delta);
+    let times = wang_thesis::tabled_gradient_mu(epsilon) / wang_thesis::gradient_mu(epsilon, delta);
     assert!((times / 5.26 - 1.0).abs() < 0.01, "{times}");
 }
 

@@ -5,7 +5,7 @@ use privet_audit::bits::{self, FloatingPoint, Scalar};
 use privet_audit::learner::{Setting, low_bits};
 use privet_audit::pairs::Pair;
 use privet_audit::samplers::{
-    Cell, allowed, audit, counted, gap, gap_of_integers, share_of_integers,
+    Cell, allowed_gap, audit, count_events, gap, gap_of_integers, share_of_integers,
 };
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{DiscreteLaplace, FixedSeed, GridGaussian};
@@ -29,14 +29,14 @@ fn every_sampler_has_its_law() {
 fn tails_and_repetitions_are_caught() {
     let never = Cell { holds: |head: bool, _| head, probability: 0.001 };
     let always = Cell { holds: |head: bool, _| !head, probability: 0.999 };
-    let [rare, _] = counted("coin", 0.001, &[false; 60_000], &never, &always);
+    let [rare, _] = count_events("coin", 0.001, &[false; 60_000], &never, &always);
     assert!(!rare.passes(), "{rare:?}");
 
     let weight = |k: f64| (-0.5 * (k / 0.25).powi(2)).exp();
     let beside = share_of_integers(5, weight, |k| k != 0);
     let beside = Cell { holds: |k: i64, _| k != 0, probability: beside };
     let any = Cell { holds: |_: i64, _| true, probability: 1.0 };
-    let [rare, _] = counted("discrete Gaussian", 0.25, &[0; 60_000], &beside, &any);
+    let [rare, _] = count_events("discrete Gaussian", 0.25, &[0; 60_000], &beside, &any);
     assert!(!rare.passes(), "{rare:?}");
 
     let mut source = FixedSeed::new(8);
@@ -45,12 +45,12 @@ fn tails_and_repetitions_are_caught() {
     let tail = 2.0 * privet_audit::normal::cdf(-3.0);
     let tail = Cell { holds: |x: f64, _| x.abs() > 3.0, probability: tail };
     let positive = Cell { holds: |x: f64, _| x > 0.0, probability: 0.5 };
-    let [rare, pairs] = counted("Gaussian", 1.0, &drawn, &tail, &positive);
+    let [rare, pairs] = count_events("Gaussian", 1.0, &drawn, &tail, &positive);
     assert!(rare.passes() && pairs.passes(), "{rare:?}, {pairs:?}");
     let cut: Vec<f64> = drawn.iter().map(|x| x.clamp(-3.0, 3.0)).collect();
-    assert!(!counted("Gaussian", 1.0, &cut, &tail, &positive)[0].passes());
+    assert!(!count_events("Gaussian", 1.0, &cut, &tail, &positive)[0].passes());
     let twice: Vec<f64> = drawn[..30_000].iter().flat_map(|x| [*x, *x]).collect();
-    assert!(!counted("Gaussian", 1.0, &twice, &tail, &positive)[1].passes());
+    assert!(!count_events("Gaussian", 1.0, &twice, &tail, &positive)[1].passes());
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn a_scale_ten_per_cent_off_is_caught() {
     let mut source = FixedSeed::new(2);
     let mut drawn = vec![0; draws];
     DiscreteLaplace::new(3.3 * 1.1).unwrap().fill(&mut drawn, &mut source);
-    assert!(gap_of_integers(&mut drawn, 200, |k| (-k.abs() / 3.3).exp()) > allowed(draws));
+    assert!(gap_of_integers(&mut drawn, 200, |k| (-k.abs() / 3.3).exp()) > allowed_gap(draws));
     let mut drawn = vec![0.0; draws];
     GridGaussian::new(1.1).unwrap().fill(&mut drawn, &mut source);
-    assert!(gap(&mut drawn, privet_audit::normal::cdf) > allowed(draws));
+    assert!(gap(&mut drawn, privet_audit::normal::cdf) > allowed_gap(draws));
 }
 
 /// The flaw of textbook Laplace noise is found, by its last bits alone; none in ours.

@@ -3,7 +3,7 @@
 use crate::check::{self, Checked, Finding, Measured, Verdict};
 use crate::ledger;
 use crate::parts::{self, target};
-use crate::report::formatting::short;
+use crate::report::formatting::three_digits;
 use crate::suite::target::{Bound, Target};
 use crate::suite::{self, Suite};
 use clap::Args;
@@ -110,8 +110,8 @@ impl Check {
                 .iter()
                 .map(|finding| {
                     json!({
-                        "target": finding.target.words(),
-                        "asked": finding.target.asked(),
+                        "target": finding.target.target_words(),
+                        "asked": finding.target.bound_words(),
                         "mean": finding.mean,
                         "lines": finding.lines,
                         "verdict": finding.verdict(),
@@ -123,15 +123,20 @@ impl Check {
             shared::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
             let line = |finding: &target::Finding| {
-                let verdict = finding.verdict().words();
+                let verdict = finding.verdict().verdict_words();
                 let (target, mean) = (&finding.target, shown(finding.mean));
-                format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())
+                format!(
+                    "{verdict}: {} {}, measured {mean}\n",
+                    target.target_words(),
+                    target.bound_words()
+                )
             };
             shared::report(&findings.iter().map(line).collect::<String>())?;
         }
         let misses = findings.iter().map(|finding| {
             let (target, mean) = (&finding.target, shown(finding.mean));
-            let words = format!("  {} {}, measured {mean}", target.words(), target.asked());
+            let words =
+                format!("  {} {}, measured {mean}", target.target_words(), target.bound_words());
             (finding.verdict(), because(words, &target.missed))
         });
         named(misses.collect())
@@ -164,7 +169,7 @@ impl Check {
                     (_, Some(most)) => format!("≤ {}", number(most)),
                     _ => String::new(),
                 };
-                let measured = measured.map_or("–".into(), short);
+                let measured = measured.map_or("–".into(), three_digits);
                 let verdict = if met(one) { "met" } else { "MISSED" };
                 rows.push(vec![target.measure.clone(), asked, measured, verdict.into()]);
             }
@@ -238,7 +243,7 @@ fn in_words(findings: &[Finding]) -> String {
             Bound::AtMost(asked) => format!("≤ {}", number(*asked)),
             Bound::Within { points, of, .. } => format!("within {} of {of}", number(*points)),
         };
-        let verdict = finding.verdict().words();
+        let verdict = finding.verdict().verdict_words();
         let note = finding.target.note.clone().unwrap_or_default();
         rows.push(vec![name(&finding.target), asked, mean, runs, verdict.into(), note]);
     }
@@ -258,7 +263,7 @@ fn name(target: &Target) -> String {
 
 fn with_error(measured: &Measured) -> String {
     match measured.standard_error {
-        Some(error) => format!("{} ± {}", number(measured.mean), short(error)),
+        Some(error) => format!("{} ± {}", number(measured.mean), three_digits(error)),
         None => number(measured.mean),
     }
 }

@@ -3,7 +3,7 @@
 use crate::parts;
 use crate::suite::{self, BUILT_IN, Filter, Suite};
 use clap::Args;
-use privet_cli::shared::{self, Failure, beside, number, wrapped};
+use privet_cli::shared::{self, Failure, number, wrap_after_margin, wrap_lines};
 use serde_json::{Value, json};
 
 /// List the suites, or what is in one
@@ -40,10 +40,13 @@ impl List {
         let text = suites.iter().map(|suite| in_words(suite, whole));
         let mut text = text.collect::<Result<Vec<_>, _>>()?.concat();
         if !whole {
-            for known in parts::KNOWN {
+            for known in parts::PART_SUITES {
                 let (title, all) = ((known.title)()?, (known.parts)(&[])?);
-                text.push_str(&wrapped(&format!("{}: {title}", known.name), ""));
-                text.push_str(&beside(&format!("    {}: ", known.kind), &all.join(", ")));
+                text.push_str(&wrap_lines(&format!("{}: {title}", known.name), ""));
+                text.push_str(&wrap_after_margin(
+                    &format!("    {}: ", known.kind),
+                    &all.join(", "),
+                ));
             }
         }
         shared::print(&text)
@@ -87,12 +90,12 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
     let forecast = suite::forecast(suite, &Filter::default())?;
     let cores = crate::head::cores();
     let (datasets, methods) = names(suite);
-    let time = suite::words(forecast.seconds / cores as f64);
+    let time = suite::duration_words(forecast.seconds / cores as f64);
     let models = format!("{} models, roughly {time} on {cores} cores", forecast.models());
-    let mut text = wrapped(&format!("{}: {}", suite.name, suite.title), "");
-    text.push_str(&wrapped(&models, "    "));
-    text.push_str(&beside("    data sets: ", &datasets.join(", ")));
-    text.push_str(&beside("    methods: ", &methods.join(", ")));
+    let mut text = wrap_lines(&format!("{}: {}", suite.name, suite.title), "");
+    text.push_str(&wrap_lines(&models, "    "));
+    text.push_str(&wrap_after_margin("    data sets: ", &datasets.join(", ")));
+    text.push_str(&wrap_after_margin("    methods: ", &methods.join(", ")));
     if !suite.targets.is_empty() {
         text.push_str(&format!("    targets: {}\n", suite.targets.len()));
     }

@@ -13,7 +13,7 @@ use privet_cli::shared::{Everywhere, Failure, flowing};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const AFTER: &str = "\
+const AFTER_HELP: &str = "\
 Exit codes: 0 done; 1 a target missed; 2 bad input or usage; 3 the environment (disk, permission, peers); 130
 interrupted. Results go to standard output, prose and progress to standard error.";
 
@@ -22,7 +22,7 @@ interrupted. Results go to standard output, prose and progress to standard error
 #[command(
     name = "privet-bench",
     version,
-    after_help = AFTER,
+    after_help = AFTER_HELP,
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true,
@@ -55,7 +55,7 @@ enum Verb {
 /// Runs the command line, whose first argument is the program's name, and returns the exit code. It is
 /// the whole program: it handles Ctrl-C and panics from here on.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    privet_cli::ended(|| Bench::read(arguments), Bench::run)
+    privet_cli::end_of(|| Bench::read(arguments), Bench::run)
 }
 
 impl Bench {

@@ -2,11 +2,11 @@
 
 use crate::head;
 use crate::ledger;
-use crate::parts::{self, Known, Settings};
-use crate::suite::{self, Filter, Onlooker, RunOptions, Suite, words};
+use crate::parts::{self, PartSuite, Settings};
+use crate::suite::{self, Filter, RunObserver, RunOptions, Suite, duration_words};
 use clap::Args;
 use privet_cli::say;
-use privet_cli::shared::{self, Failure, Meter, advise, quoted, within, writing};
+use privet_cli::shared::{self, Failure, Meter, advise, quote_for_shell, range_parser, writing};
 use privet_core::EPSILON;
 use privet_learn::Calibration;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     methods: Vec<String>,
     #[arg(
-        long, value_name = "E,…", value_delimiter = ',', value_parser = within(EPSILON),
+        long, value_name = "E,…", value_delimiter = ',', value_parser = range_parser(EPSILON),
         allow_hyphen_values = true, help = format!("These budgets instead of the suite's: {EPSILON}"),
     )]
     epsilons: Vec<f64>,
@@ -105,8 +105,8 @@ impl Run {
         room(&options.out, self.cache.as_deref())?;
         let again = format!(
             "to go on: privet-bench run {} --out {} --resume, and the same other options",
-            quoted(self.suite.as_ref()),
-            quoted(&options.out)
+            quote_for_shell(self.suite.as_ref()),
+            quote_for_shell(&options.out)
         );
         advise(again);
         let shown = Shown(Meter::bar(&suite.name));
@@ -116,7 +116,7 @@ impl Run {
             "{} models made, {} cells refused by their learner; results in {}",
             outcome.made,
             outcome.refused,
-            quoted(&options.out)
+            quote_for_shell(&options.out)
         );
         for missing in &outcome.missing {
             say!("left out {missing}");
@@ -125,7 +125,7 @@ impl Run {
     }
 
     /// A suite in parts; `--methods` names them.
-    fn in_parts(self, known: &Known) -> Result<(), Failure> {
+    fn in_parts(self, known: &PartSuite) -> Result<(), Failure> {
         let parts = (known.parts)(&self.methods)?;
         if self.dry_run {
             return shared::print(&format!("{}: {}\n", known.name, parts.join(", ")));
@@ -147,7 +147,7 @@ impl Run {
         let shown = Shown(Meter::spinner(known.doing));
         let outcome = (known.run)(&settings, &out, self.resume, &shown)?;
         drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
+        say!("{} lines; results in {}", outcome.made, quote_for_shell(&out));
         for missing in &outcome.missing {
             say!("left out {missing}");
         }
@@ -162,7 +162,7 @@ impl Run {
         }
         room(&out, self.cache.as_deref())?;
         ledger::run(&out, None, &|words| say!("{words}"))?;
-        say!("results in {}", quoted(&out));
+        say!("results in {}", quote_for_shell(&out));
         Ok(())
     }
 
@@ -195,14 +195,14 @@ fn forecast(suite: &Suite, options: &RunOptions) -> Result<(), Failure> {
         suite.name,
         forecast.models(),
         forecast.screening,
-        words(forecast.seconds / options.threads as f64),
+        duration_words(forecast.seconds / options.threads as f64),
         options.threads
     ))
 }
 
 struct Shown(Meter);
 
-impl Onlooker for Shown {
+impl RunObserver for Shown {
     fn say(&self, words: &str) {
         self.0.say(words);
     }
@@ -212,7 +212,10 @@ impl Onlooker for Shown {
         if seconds_left.is_nan() {
             return;
         }
-        self.0.words(format!("{done} of {total} models, about {} left", words(seconds_left)));
+        self.0.words(format!(
+            "{done} of {total} models, about {} left",
+            duration_words(seconds_left)
+        ));
     }
 
     fn writing(&self, write: &mut dyn FnMut()) {

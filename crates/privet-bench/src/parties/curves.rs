@@ -22,18 +22,18 @@
 //! minimisers, which no solver finds. **rajkumar-agarwal** has Laplace noise of 2/(nε) a coordinate and
 //! round, and one Gaussian term; it spends ε a *round*, √d times that for an ℓ2 bound.
 //!
-//! **mpc-grad-chosen** is MPC Grad P with public settings of the suite's file ([`Chosen`]): momentum,
-//! longer steps, derivatives clipped (by which the gradients, and so the noise, are smaller, and the
-//! minimum another), less noise in later rounds, and at the end weights that noise alone could have made
-//! are 0. Round t has Δₜ/σₜ = μ·√(share of t), the shares adding up to 1: T Gaussian rounds with these
-//! are one at μ. The settings were chosen on the gap on KDDCup99's training rows, as the thesis chooses
-//! its own, which is not charged; nothing was chosen on the other sets, nor on test rows.
+//! **mpc-grad-chosen** is MPC Grad P with public settings of the suite's file ([`ChosenGradSettings`]):
+//! momentum, longer steps, derivatives clipped (by which the gradients, and so the noise, are smaller,
+//! and the minimum another), less noise in later rounds, and at the end weights that noise alone could
+//! have made are 0. Round t has Δₜ/σₜ = μ·√(share of t), the shares adding up to 1: T Gaussian rounds
+//! with these are one at μ. The settings were chosen on the gap on KDDCup99's training rows, as the
+//! thesis chooses its own, which is not charged; nothing was chosen on the other sets, nor on test rows.
 
 use super::problem::{Rows, Shape, gaussian, l2_laplace, laplace, rows, square};
-use super::{Dealt, Parties, line};
+use super::{DealtData, Parties, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
-use crate::suite::Onlooker;
+use crate::suite::RunObserver;
 use privet_dp::account::gaussian::mu;
 use privet_dp::noise::{Source, SystemRandom};
 use rayon::prelude::*;
@@ -50,7 +50,7 @@ const MOMENTUM: f64 = 0.7;
 /// The settings of `mpc-grad-chosen`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Chosen {
+pub struct ChosenGradSettings {
     /// Number of rounds T.
     pub rounds: u32,
     /// Momentum.
@@ -65,7 +65,7 @@ pub struct Chosen {
     pub zeroed_below: f64,
 }
 
-impl Chosen {
+impl ChosenGradSettings {
     /// For each round, the clipping bound and (Δₜ/σₜ)²/μ²; the latter sum to 1.
     fn rounds(&self) -> Vec<(f64, f64)> {
         let along = |t: u32| f64::from(t) / f64::from(self.rounds.max(2) - 1);
@@ -96,27 +96,27 @@ impl Setting<'_> {
         self.train.count() / self.parties
     }
 
-    fn places(&self, party: usize) -> std::ops::Range<usize> {
+    fn party_rows(&self, party: usize) -> std::ops::Range<usize> {
         let (rows, parties) = (self.train.count(), self.parties);
         party * rows / parties..(party + 1) * rows / parties
     }
 
     /// The sensitivity of one party's minimiser.
-    fn moves(&self) -> f64 {
+    fn minimiser_sensitivity(&self) -> f64 {
         (2.0 / self.part() as f64 + 2.0 * TOLERANCE) / self.ridge
     }
 
     /// The mean of all parties' minimisers.
-    fn averaged(&self) -> Result<Vec<f64>, BenchError> {
+    fn mean_minimiser(&self) -> Result<Vec<f64>, BenchError> {
         let own = |party: usize| {
-            self.train.minimum((self.shape, self.ridge), self.places(party), None, TOLERANCE)
+            self.train.minimum((self.shape, self.ridge), self.party_rows(party), None, TOLERANCE)
         };
         let each = (0..self.parties).into_par_iter().map(own).collect::<Result<_, _>>()?;
         Ok(mean(each, self.train.columns))
     }
 
     /// The mean of minimisers of perturbed objectives.
-    fn perturbed(&self, source: &mut dyn Source) -> Result<Vec<f64>, BenchError> {
+    fn mean_perturbed_minimiser(&self, source: &mut dyn Source) -> Result<Vec<f64>, BenchError> {
         let (part, c) = (self.part() as f64, self.shape.curvature());
         let left = self.epsilon
             - (1.0 + 2.0 * c / (part * self.ridge) + (c / (part * self.ridge)).powi(2)).ln();
@@ -131,14 +131,14 @@ impl Setting<'_> {
             .map(|_| l2_laplace(self.train.columns, 2.0 / (left * part), source))
             .collect::<Result<_, _>>()?;
         let own = |(party, linear): (usize, &Vec<f64>)| {
-            self.train.minimum((self.shape, ridge), self.places(party), Some(linear), TOLERANCE)
+            self.train.minimum((self.shape, ridge), self.party_rows(party), Some(linear), TOLERANCE)
         };
         let each = noise.par_iter().enumerate().map(own).collect::<Result<_, _>>()?;
         Ok(mean(each, self.train.columns))
     }
 
     /// T noisy gradient steps with momentum.
-    fn descended(
+    fn noisy_descent(
         &self,
         rounds: u32,
         momentum: f64,
@@ -158,9 +158,9 @@ impl Setting<'_> {
     }
 
     /// Noisy gradient steps with chosen settings, the noise scaled by `wide` relative to one draw.
-    fn chosen(
+    fn chosen_descent(
         &self,
-        by: &Chosen,
+        by: &ChosenGradSettings,
         wide: f64,
         source: &mut dyn Source,
     ) -> Result<Vec<f64>, BenchError> {
@@ -212,7 +212,7 @@ fn plus(mut value: Vec<f64>, noise: Vec<f64>) -> Vec<f64> {
 }
 
 /// The evaluation of a method.
-struct Judge<'a> {
+struct CurveEvaluation<'a> {
     shape: Shape,
     ridge: f64,
     train: &'a Rows,
@@ -221,8 +221,8 @@ struct Judge<'a> {
     right: f64,
 }
 
-impl Judge<'_> {
-    fn said(&self, theta: &[f64]) -> (f64, f64) {
+impl CurveEvaluation<'_> {
+    fn evaluate(&self, theta: &[f64]) -> (f64, f64) {
         let gap = self.train.objective(self.shape, theta, self.ridge) - self.best;
         (gap, self.right - self.test.accuracy(self.shape, theta))
     }
@@ -231,16 +231,16 @@ impl Judge<'_> {
 /// Runs the part on one set.
 pub(super) fn curves(
     suite: &Parties,
-    (part, dealt): (&str, &Dealt),
+    (part, dealt): (&str, &DealtData),
     settings: &Settings,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let shape = if part == "logistic" { Shape::Logistic } else { Shape::Clipped };
     let (train, test) = rows(dealt, shape, settings)?;
     let ridge = suite.ridge;
     let best = train.minimum((shape, ridge), 0..train.count(), None, 1e-9)?;
-    let judge = Judge {
+    let judge = CurveEvaluation {
         shape,
         ridge,
         train: &train,
@@ -261,10 +261,11 @@ pub(super) fn curves(
             multiplier: mu(suite.epsilon, suite.delta),
         };
         watch.say(&format!("{part}: {} among {parties} parties", dealt.dataset));
-        let averaged = setting.averaged()?;
-        let (moves, m, n) = (setting.moves(), setting.parties as f64, train.count() as f64);
+        let averaged = setting.mean_minimiser()?;
+        let (moves, m, n) =
+            (setting.minimiser_sensitivity(), setting.parties as f64, train.count() as f64);
         let mut tell = |method: &str, rounds: u32, run: u32, theta: &[f64]| {
-            let (gap, loss) = judge.said(theta);
+            let (gap, loss) = judge.evaluate(theta);
             emit(line(
                 part,
                 method,
@@ -297,32 +298,35 @@ pub(super) fn curves(
                 "local-obj (as printed: needs exact minima)",
                 0,
                 run,
-                &setting.perturbed(source)?,
+                &setting.mean_perturbed_minimiser(source)?,
             )?;
             let wide = (SERVERS as f64).sqrt();
-            let theta = setting.chosen(&suite.chosen, wide, source)?;
+            let theta = setting.chosen_descent(&suite.chosen, wide, source)?;
             tell("mpc-grad-chosen", suite.chosen.rounds, run, &theta)?;
-            let theta = setting.chosen(&suite.chosen, 1.0, source)?;
+            let theta = setting.chosen_descent(&suite.chosen, 1.0, source)?;
             tell("mpc-grad-chosen-joint", suite.chosen.rounds, run, &theta)?;
             for rounds in &suite.rounds {
                 let each = f64::from(*rounds).sqrt() / setting.multiplier;
                 let scale = 2.0 / n * each * wide;
-                let theta = setting.descended(*rounds, 0.0, || gaussian(columns, scale, source))?;
+                let theta =
+                    setting.noisy_descent(*rounds, 0.0, || gaussian(columns, scale, source))?;
                 tell("mpc-grad", *rounds, run, &theta)?;
                 if *rounds > LONG {
                     continue;
                 }
-                let theta = setting
-                    .descended(*rounds, MOMENTUM, || gaussian(columns, 2.0 / n * each, source))?;
+                let theta = setting.noisy_descent(*rounds, MOMENTUM, || {
+                    gaussian(columns, 2.0 / n * each, source)
+                })?;
                 tell("mpc-grad-joint", *rounds, run, &theta)?;
                 let scale = 2.0 * m / n * each / m.sqrt();
-                let theta = setting.descended(*rounds, 0.0, || gaussian(columns, scale, source))?;
+                let theta =
+                    setting.noisy_descent(*rounds, 0.0, || gaussian(columns, scale, source))?;
                 tell("local-grad", *rounds, run, &theta)?;
             }
             // As printed: Laplace noise per coordinate, with one ε per round.
             if let Some(rounds) = suite.rounds.get(2) {
                 let once = gaussian(columns, 2.0 / n / setting.multiplier, source)?;
-                let theta = setting.descended(*rounds, 0.0, || {
+                let theta = setting.noisy_descent(*rounds, 0.0, || {
                     Ok(plus(once.clone(), laplace(columns, 2.0 / (n * suite.epsilon), source)))
                 })?;
                 tell("rajkumar-agarwal (not private at epsilon)", *rounds, run, &theta)?;

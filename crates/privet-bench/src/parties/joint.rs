@@ -8,7 +8,7 @@ use super::line;
 use crate::error::BenchError;
 use crate::parts::Emit;
 use crate::race::RaceError;
-use crate::suite::Onlooker;
+use crate::suite::RunObserver;
 use privet_joint::{JointGaussian, JointLaplace, Law, gates};
 use serde_json::json;
 use std::path::Path;
@@ -20,7 +20,7 @@ const SERVERS: u32 = 2;
 const MANIFEST: &str = "joint/Cargo.toml";
 
 /// Emits the cost of a coordinate, then that of vectors of 104 and 122 coordinates.
-pub(super) fn joint(watch: &dyn Onlooker, emit: Emit<'_>) -> Result<(), BenchError> {
+pub(super) fn joint(watch: &dyn RunObserver, emit: Emit<'_>) -> Result<(), BenchError> {
     // The product's own grid for a Gaussian, 2²⁷ steps for a Laplace law: as in the example.
     let odd = |error: privet_core::Error| BenchError::Suite {
         file: super::NAME.into(),

@@ -22,7 +22,7 @@ use crate::error::BenchError;
 use crate::line::{Line, Race};
 use crate::parts::target::{Finding, Target, held_against};
 use crate::parts::{self, Harness, Settings};
-use crate::suite::{Onlooker, Outcome};
+use crate::suite::{Outcome, RunObserver};
 use problem::GENERATED;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -57,11 +57,11 @@ pub struct Parties {
     /// Numbers of rounds T of descents, each a run of its own with its own noise.
     pub rounds: Vec<u32>,
     /// The settings of `mpc-grad-chosen`.
-    pub chosen: curves::Chosen,
+    pub chosen: curves::ChosenGradSettings,
     /// Data sets with classes.
-    pub logistic: Vec<Dealt>,
+    pub logistic: Vec<DealtData>,
     /// Data sets with numbers.
-    pub ridge_sets: Option<Vec<Dealt>>,
+    pub ridge_sets: Option<Vec<DealtData>>,
     /// The targets.
     pub targets: Vec<Target>,
 }
@@ -69,7 +69,7 @@ pub struct Parties {
 /// A data set split among parties.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Dealt {
+pub struct DealtData {
     /// A name of the catalog, or `generated-95`.
     pub dataset: String,
     /// Number of training rows.
@@ -95,7 +95,7 @@ pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
     held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
 }
 
-fn wanted(settings: &Settings) -> Result<Parties, BenchError> {
+fn requested_suite(settings: &Settings) -> Result<Parties, BenchError> {
     let mut suite = suite()?;
     parts::all_known("part", &settings.parts, &PARTS)?;
     suite.runs = settings.runs.unwrap_or(suite.runs);
@@ -125,7 +125,7 @@ fn of_part<'a>(lines: &'a [Race], part: &str) -> impl Iterator<Item = &'a Map<St
 }
 
 /// True if a line is of this set and one of these numbers of parties.
-fn is_of(measured: &Map<String, Value>, dealt: &Dealt) -> bool {
+fn is_of(measured: &Map<String, Value>, dealt: &DealtData) -> bool {
     let is = |key: &str, value: Value| measured.get(key) == Some(&value);
     is("dataset", dealt.dataset.as_str().into())
         && dealt.parties.iter().any(|m| is("parties", (*m).into()))
@@ -133,11 +133,11 @@ fn is_of(measured: &Map<String, Value>, dealt: &Dealt) -> bool {
 
 /// For each method measured among the fewest and the most parties of a set, the quotient of its mean
 /// gaps.
-fn flat(dealt: &Dealt, lines: &[Race]) -> Vec<Line> {
+fn flat(dealt: &DealtData, lines: &[Race]) -> Vec<Line> {
     let ends = [dealt.parties.iter().min(), dealt.parties.iter().max()];
     let [Some(few), Some(many)] = ends else { return Vec::new() };
     let gaps = |m: &u32| {
-        let alone = Dealt { parties: vec![*m], ..dealt.clone() };
+        let alone = DealtData { parties: vec![*m], ..dealt.clone() };
         let mut gaps: BTreeMap<(String, u64), Vec<f64>> = BTreeMap::new();
         for measured in ["logistic", "ridge"].iter().flat_map(|part| of_part(lines, part)) {
             let said = (measured.get("method"), measured.get("rounds"), measured.get("gap"));
@@ -168,18 +168,18 @@ pub fn run(
     settings: &Settings,
     out: &Path,
     resume: bool,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
 ) -> Result<Outcome, BenchError> {
-    let suite = wanted(settings)?;
+    let suite = requested_suite(settings)?;
     let mut harness = Harness::open((NAME, TEXT), out, resume, watch)?;
     for (place, part) in PARTS.into_iter().enumerate() {
         harness.at(place, PARTS.len());
-        if !settings.wants(part) {
+        if !settings.is_requested(part) {
             continue;
         }
         for dealt in sets(&suite, part) {
             let lines = &harness.lines;
-            let there = |dealt: &Dealt| match part {
+            let there = |dealt: &DealtData| match part {
                 "flat" => of_part(lines, part)
                     .any(|line| line.get("dataset") == Some(&dealt.dataset.as_str().into())),
                 _ => of_part(lines, part).any(|line| is_of(line, dealt)),
@@ -188,9 +188,10 @@ pub fn run(
             let last = if part == "joint" { "seconds" } else { "method" };
             let whole = || of_part(lines, part).any(|line| line.contains_key(last));
             if dealt.as_ref().map_or_else(whole, there) {
-                let of = dealt.map_or_else(String::new, |Dealt { dataset, parties, .. }| {
-                    format!(": {dataset} among {parties:?} parties")
-                });
+                let of =
+                    dealt.map_or_else(String::new, |DealtData { dataset, parties, .. }| {
+                        format!(": {dataset} among {parties:?} parties")
+                    });
                 watch.say(&format!("{part}{of} is there already"));
                 continue;
             }
@@ -223,9 +224,9 @@ pub fn run(
 
 /// The units of a part that are measured at once: a set and a number of parties, so that an interruption
 /// loses no more than that; all numbers of parties of a set; or the whole.
-fn sets(suite: &Parties, part: &str) -> Vec<Option<Dealt>> {
+fn sets(suite: &Parties, part: &str) -> Vec<Option<DealtData>> {
     let numbers = || suite.ridge_sets.iter().flatten();
-    let sets: Vec<&Dealt> = match part {
+    let sets: Vec<&DealtData> = match part {
         "logistic" => suite.logistic.iter().collect(),
         "ridge" => numbers().collect(),
         // Generated data has no schema.
@@ -235,7 +236,8 @@ fn sets(suite: &Parties, part: &str) -> Vec<Option<Dealt>> {
         "flat" => return suite.logistic.iter().chain(numbers()).cloned().map(Some).collect(),
         _ => return vec![None],
     };
-    let alone = |(dealt, m): (&Dealt, &u32)| Some(Dealt { parties: vec![*m], ..dealt.clone() });
+    let alone =
+        |(dealt, m): (&DealtData, &u32)| Some(DealtData { parties: vec![*m], ..dealt.clone() });
     let each = sets.into_iter().flat_map(|dealt| dealt.parties.iter().map(move |m| (dealt, m)));
     each.map(alone).collect()
 }

@@ -12,12 +12,12 @@
 //! as the method has them encoded (with a constant column or not), where the model is one of those: not
 //! of rows less their mean (`centred-gd`), whose constant is free.
 
-use super::problem::{Rows, Shape, folder, plain, read, some};
-use super::{Dealt, Parties, line};
+use super::problem::{Rows, Shape, first_rows, folder, read, rows_in_order};
+use super::{DealtData, Parties, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
 use crate::score::score;
-use crate::suite::Onlooker;
+use crate::suite::RunObserver;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event};
@@ -58,7 +58,7 @@ fn rounds(planned: &Event) -> u64 {
     }
 }
 
-fn failed(error: PartiesError) -> BenchError {
+fn parties_error(error: PartiesError) -> BenchError {
     match error {
         PartiesError::Learn(error) => error.into(),
         error => BenchError::Suite { file: super::NAME.into(), why: error.to_string() },
@@ -101,16 +101,16 @@ impl ComparedMethod {
 }
 
 /// The objective J on the rows as a method encodes them, and its least value.
-struct Judge {
+struct ObjectiveEvaluation {
     shape: Shape,
     ridge: f64,
     train: Rows,
     best: f64,
 }
 
-impl Judge {
+impl ObjectiveEvaluation {
     fn new(train: &Dataset, shape: Shape, ridge: f64) -> Result<Self, BenchError> {
-        let train = plain(train, shape, &(0..train.rows()).collect::<Vec<_>>());
+        let train = rows_in_order(train, shape, &(0..train.rows()).collect::<Vec<_>>());
         let best = train.minimum((shape, ridge), 0..train.count(), None, 1e-8)?;
         let best = train.objective(shape, &best, ridge);
         Ok(Self { shape, ridge, train, best })
@@ -134,10 +134,11 @@ struct Set {
 impl Set {
     /// Training rows, and test rows: those of the test part, then some unused ones of the training part.
     fn tables(&self, schema: &Schema) -> Result<(Dataset, [Dataset; 2]), BenchError> {
-        let (test, _) = some(&read(&self.folder, "test", schema)?, [self.test, 0]);
+        let (test, _) = first_rows(&read(&self.folder, "test", schema)?, [self.test, 0]);
         // R² is of one table.
         let more = if self.per_cent > 1.0 { 0 } else { self.test.saturating_sub(test.rows()) };
-        let (train, rest) = some(&read(&self.folder, "train", schema)?, [self.training, more]);
+        let (train, rest) =
+            first_rows(&read(&self.folder, "train", schema)?, [self.training, more]);
         Ok((train, [test, rest]))
     }
 
@@ -153,12 +154,12 @@ impl Set {
     fn score(&self, model: &Model, schema: &Schema, test: &[Dataset; 2]) -> f64 {
         let parts = test.iter().filter(|part| part.rows() > 0);
         let right = parts.map(|part| part.rows() as f64 * score(model, schema, part).1);
-        self.per_cent * right.sum::<f64>() / tested(test) as f64
+        self.per_cent * right.sum::<f64>() / test_rows(test) as f64
     }
 }
 
 /// Number of test rows.
-fn tested(test: &[Dataset; 2]) -> usize {
+fn test_rows(test: &[Dataset; 2]) -> usize {
     test.iter().map(Dataset::rows).sum()
 }
 
@@ -185,12 +186,12 @@ fn in_a_room(
         servers: (0..among.servers).map(server).collect(),
     };
     let agreement =
-        authority::without_certificates((planned, schema), &names, 3600).map_err(failed)?;
-    let room = InProcessServers::new(&agreement).map_err(failed)?;
+        authority::without_certificates((planned, schema), &names, 3600).map_err(parties_error)?;
+    let room = InProcessServers::new(&agreement).map_err(parties_error)?;
     let take_part = |at: usize, part: &Dataset| -> Result<Model, BenchError> {
         let party = Party::new(agreement.clone(), &names.parties[at].0, "", room.line(at));
-        let party = party.map_err(failed)?;
-        party.join().map_err(failed)?;
+        let party = party.map_err(parties_error)?;
+        party.join().map_err(parties_error)?;
         let (mut own, never) = (SystemRandom::new()?, AtomicBool::new(false));
         let release = planned.run_among(part, &party, &mut own, &never, None)?;
         party.finish();
@@ -200,21 +201,22 @@ fn in_a_room(
         let start = |(at, part)| scope.spawn(move || take_part(at, part));
         let runs: Vec<_> = crowd.parts().iter().enumerate().map(start).collect();
         let ended = |run: std::thread::ScopedJoinHandle<'_, Result<Model, BenchError>>| {
-            run.join()
-                .unwrap_or_else(|_| Err(failed(PartiesError::Ended("a party panicked".into()))))
+            run.join().unwrap_or_else(|_| {
+                Err(parties_error(PartiesError::Ended("a party panicked".into())))
+            })
         };
         runs.into_iter().map(ended).collect::<Result<Vec<_>, _>>()
     })?;
     // All parties end with the same model.
-    models.pop().ok_or_else(|| failed(PartiesError::InvalidRequest("no parties".into())))
+    models.pop().ok_or_else(|| parties_error(PartiesError::InvalidRequest("no parties".into())))
 }
 
 /// Runs the part on one set.
 pub(super) fn ours(
     suite: &Parties,
-    dealt: &Dealt,
+    dealt: &DealtData,
     settings: &Settings,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let folder = folder(dealt, settings)?;
@@ -232,7 +234,7 @@ pub(super) fn ours(
     let plain = plan(&set.request(&ComparedMethod::new("", "non-private"), &linear)?)?;
     let plain = plain.run(&train, &mut SystemRandom::new()?, &AtomicBool::new(false))?;
     let best = set.score(&Model::from_release(plain)?, &linear, &test);
-    let mut judges: Vec<(Schema, Judge)> = Vec::new();
+    let mut judges: Vec<(Schema, ObjectiveEvaluation)> = Vec::new();
     let known = suite.logistic.iter().chain(suite.ridge_sets.iter().flatten());
     let fewest =
         known.filter(|set| set.dataset == dealt.dataset).flat_map(|set| &set.parties).min();
@@ -243,7 +245,8 @@ pub(super) fn ours(
         for asked in &asked {
             let schema = if asked.method == "auto" { &schema } else { &linear };
             let budget = Budget::new(suite.epsilon, suite.delta)?;
-            let planned = plan(&set.request(asked, schema)?.within(budget).shared(among))?;
+            let planned =
+                plan(&set.request(asked, schema)?.with_budget(budget).shared_among(among))?;
             let (train, test) = set.tables(planned.schema())?;
             let (name, rounds) = (asked.name, planned.events().map_or(0, rounds));
             watch.say(&format!("ours: {name} on {} among {parties} parties", dealt.dataset));
@@ -258,7 +261,10 @@ pub(super) fn ours(
                     (None, [theta]) if asked.method != "auto" => {
                         let of = planned.schema();
                         if !judges.iter().any(|(known, _)| known == of) {
-                            judges.push((of.clone(), Judge::new(&train, shape, suite.ridge)?));
+                            judges.push((
+                                of.clone(),
+                                ObjectiveEvaluation::new(&train, shape, suite.ridge)?,
+                            ));
                         }
                         let judge = judges.iter().find(|(known, _)| known == of);
                         judge.map(|(_, judge)| judge.gap(theta))
@@ -272,7 +278,7 @@ pub(super) fn ours(
                     json!({
                         "dataset": dealt.dataset, "parties": parties, "method": name, "rounds": rounds, "run": run,
                         "chosen": planned.request().task.method.name(), "epsilon": suite.epsilon, "delta": suite.delta,
-                        "rows": set.rows, "tested": tested(&test), "gap": gap,
+                        "rows": set.rows, "tested": test_rows(&test), "gap": gap,
                         "accuracy": found, "accuracy-loss": best - found, "best": best, "seconds": seconds,
                         "bytes-a-party": 2 * 16 * u64::from(among.servers) * planned.events().map_or(0, numbers),
                     }),

@@ -2,7 +2,7 @@
 //!
 //! For experiments alone: sums are floating point, and nothing here is released.
 
-use super::Dealt;
+use super::DealtData;
 use crate::error::BenchError;
 use crate::parts::Settings;
 use privet_catalog as catalog;
@@ -216,18 +216,23 @@ pub fn l2_laplace(
 
 /// The training and test rows of a data set, shuffled, each within the unit ball. Test rows are those of
 /// its test part and, where these are too few, unused rows of the training part.
-pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, Rows), BenchError> {
+pub fn rows(
+    dealt: &DealtData,
+    shape: Shape,
+    settings: &Settings,
+) -> Result<(Rows, Rows), BenchError> {
     if dealt.dataset == GENERATED {
-        return Ok((generated(dealt.training, 1), generated(dealt.test, 2)));
+        return Ok((generate_rows(dealt.training, 1), generate_rows(dealt.test, 2)));
     }
     let folder = folder(dealt, settings)?;
     let schema = Schema::load(folder.join("schema.toml"))?.linear();
     let (train, test) = (read(&folder, "train", &schema)?, read(&folder, "test", &schema)?);
-    let order = |data: &Dataset| split::shuffled(data.rows(), &keyed::key(1));
+    let order = |data: &Dataset| split::shuffled_rows(data.rows(), &keyed::key(1));
     let (learnt, judged) = (order(&train), order(&test));
     let (learnt, left) = learnt.split_at(dealt.training.min(learnt.len()));
-    let (train, mut more) = (plain(&train, shape, learnt), plain(&train, shape, left));
-    let mut test = plain(&test, shape, &judged[..dealt.test.min(judged.len())]);
+    let (train, mut more) =
+        (rows_in_order(&train, shape, learnt), rows_in_order(&train, shape, left));
+    let mut test = rows_in_order(&test, shape, &judged[..dealt.test.min(judged.len())]);
     more.x.truncate(more.columns * dealt.test.saturating_sub(test.count()));
     more.y.truncate(dealt.test.saturating_sub(test.count()));
     test.x.append(&mut more.x);
@@ -236,7 +241,7 @@ pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, R
 }
 
 /// The folder of a prepared set of the catalog.
-pub fn folder(dealt: &Dealt, settings: &Settings) -> Result<PathBuf, BenchError> {
+pub fn folder(dealt: &DealtData, settings: &Settings) -> Result<PathBuf, BenchError> {
     let folder = settings.work.join(&dealt.dataset);
     if !folder.join("schema.toml").is_file() {
         catalog::prepare(&dealt.dataset, &settings.originals, &folder, None)?;
@@ -252,7 +257,7 @@ pub fn read(folder: &Path, stem: &str, schema: &Schema) -> Result<Dataset, Bench
 }
 
 /// Rows of a table, in this order, each within the unit ball.
-pub fn plain(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
+pub fn rows_in_order(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
     let columns = data.features.columns();
     let labels = match &data.target {
         Target::Number(values) if shape == Shape::Clipped => values.clone(),
@@ -269,7 +274,7 @@ pub fn plain(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
 }
 
 /// 95 columns of Gaussian entries within the unit ball, and a number from a fixed direction and noise.
-fn generated(count: usize, seed: u64) -> Rows {
+fn generate_rows(count: usize, seed: u64) -> Rows {
     let columns = 95;
     let (mut source, mut of_truth) = (FixedSeed::new(seed), FixedSeed::new(95));
     let truth: Vec<f64> = gaussian(columns, 1.0, &mut of_truth).unwrap_or_default();
@@ -287,8 +292,8 @@ fn generated(count: usize, seed: u64) -> Rows {
 }
 
 /// The first `most` rows of a shuffled table, and the next `more`.
-pub fn some(data: &Dataset, [most, more]: [usize; 2]) -> (Dataset, Dataset) {
-    let order = split::shuffled(data.rows(), &keyed::key(1));
+pub fn first_rows(data: &Dataset, [most, more]: [usize; 2]) -> (Dataset, Dataset) {
+    let order = split::shuffled_rows(data.rows(), &keyed::key(1));
     let (first, rest) = order.split_at(most.min(order.len()));
     (data.select(first), data.select(&rest[..more.min(rest.len())]))
 }
@@ -299,7 +304,7 @@ mod tests {
 
     #[test]
     fn minima_are_certified_and_the_gap_of_the_best_is_none() {
-        let rows = generated(400, 3);
+        let rows = generate_rows(400, 3);
         let best = rows.minimum((Shape::Clipped, 0.01), 0..400, None, 1e-9).unwrap();
         let mut gradient = rows.whole_gradient((Shape::Clipped, 1.0), &best);
         gradient.iter_mut().zip(&best).for_each(|(g, t)| *g += 0.01 * t);

@@ -17,7 +17,7 @@ use crate::error::BenchError;
 use crate::head;
 use crate::line::{Line, Race};
 use crate::race::{Kind, check};
-use crate::suite::{Journal, Onlooker, Outcome, races};
+use crate::suite::{Journal, Outcome, RunObserver, races};
 use crate::{parties, scale, streams};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -48,14 +48,14 @@ pub struct Settings {
 
 impl Settings {
     /// True if a part is requested.
-    pub(crate) fn wants(&self, part: &str) -> bool {
+    pub(crate) fn is_requested(&self, part: &str) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|wanted| wanted == part)
     }
 }
 
 /// A suite in parts that comes with privet.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct PartSuite {
     /// Its name.
     pub name: &'static str,
     /// The word for its parts.
@@ -67,23 +67,23 @@ pub struct Known {
     /// The parts that a run with these names would measure, as far as that is known beforehand.
     pub parts: fn(&[String]) -> Result<Vec<String>, BenchError>,
     /// Runs the requested parts into a folder, from the beginning or resumed.
-    pub run: fn(&Settings, &Path, bool, &dyn Onlooker) -> Result<Outcome, BenchError>,
+    pub run: fn(&Settings, &Path, bool, &dyn RunObserver) -> Result<Outcome, BenchError>,
     /// Compares the results in a folder with the targets.
     pub check: fn(&Path) -> Result<Vec<Finding>, BenchError>,
 }
 
 /// All suites in parts.
-pub const KNOWN: [Known; 4] = [
-    Known {
+pub const PART_SUITES: [PartSuite; 4] = [
+    PartSuite {
         name: races::NAME,
         kind: "races",
         doing: "racing",
         title: || Ok(races::TITLE.into()),
-        parts: |named| Ok(Kind::named(named)?.iter().map(ToString::to_string).collect()),
+        parts: |named| Ok(Kind::by_names(named)?.iter().map(ToString::to_string).collect()),
         run: races::run,
         check: check::check,
     },
-    Known {
+    PartSuite {
         name: streams::NAME,
         kind: "parts",
         doing: "streams",
@@ -92,7 +92,7 @@ pub const KNOWN: [Known; 4] = [
         run: streams::run,
         check: streams::check,
     },
-    Known {
+    PartSuite {
         name: scale::NAME,
         kind: "parts",
         doing: "large tables",
@@ -101,7 +101,7 @@ pub const KNOWN: [Known; 4] = [
         run: scale::run,
         check: scale::check,
     },
-    Known {
+    PartSuite {
         name: parties::NAME,
         kind: "parts",
         doing: "parties",
@@ -113,8 +113,8 @@ pub const KNOWN: [Known; 4] = [
 ];
 
 /// The suite in parts of that name.
-pub fn find(name: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.name == name)
+pub fn find(name: &str) -> Option<&'static PartSuite> {
+    PART_SUITES.iter().find(|known| known.name == name)
 }
 
 /// Parses a suite.
@@ -153,7 +153,7 @@ pub(crate) fn line(race: impl Into<String>, who: &str, measured: Value) -> Line 
 /// A suite in parts while it writes its results file.
 pub(crate) struct Harness<'a> {
     journal: Journal,
-    watch: &'a dyn Onlooker,
+    watch: &'a dyn RunObserver,
     /// All measurements so far.
     pub lines: Vec<Race>,
     /// The outcome of this run.
@@ -167,7 +167,7 @@ impl<'a> Harness<'a> {
         (name, text): (&str, &str),
         out: &Path,
         resume: bool,
-        watch: &'a dyn Onlooker,
+        watch: &'a dyn RunObserver,
     ) -> Result<Self, BenchError> {
         let (journal, past) = Journal::open(out, text, resume)?;
         let race = |line| match line {

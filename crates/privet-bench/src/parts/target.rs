@@ -4,7 +4,7 @@ use crate::check::Verdict;
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::report::Results;
-use crate::suite::{SUITE, measure_the_same};
+use crate::suite::{SUITE_FILE, measure_the_same};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub struct Finding {
     pub lines: usize,
 }
 
-fn same(one: &Value, other: &Value) -> bool {
+fn same_value(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one == other,
         _ => one == other,
@@ -51,13 +51,13 @@ fn same(one: &Value, other: &Value) -> bool {
 impl Target {
     fn is_of(&self, line: &Race, prefix: &str) -> bool {
         let says = |(key, value): (&String, &Value)| {
-            line.measured.get(key).is_some_and(|found| same(found, value))
+            line.measured.get(key).is_some_and(|found| same_value(found, value))
         };
         line.race == format!("{prefix}-{}", self.part) && self.of.iter().all(says)
     }
 
     /// The target in words, without its bound.
-    pub fn words(&self) -> String {
+    pub fn target_words(&self) -> String {
         let facts = self.of.iter().map(|(key, value)| match value {
             Value::String(text) => text.clone(),
             value => format!("{key} {value}"),
@@ -66,7 +66,7 @@ impl Target {
     }
 
     /// The bound in words.
-    pub fn asked(&self) -> String {
+    pub fn bound_words(&self) -> String {
         match (self.at_least, self.at_most) {
             (Some(least), _) => format!("≥ {least}"),
             (None, Some(most)) => format!("≤ {most}"),
@@ -94,8 +94,8 @@ pub(crate) fn held_against(
     targets: Vec<Target>,
 ) -> Result<Vec<Finding>, BenchError> {
     let results = Results::read(folder)?;
-    let kept = folder.join(SUITE);
-    let before = std::fs::read_to_string(&kept).map_err(BenchError::at(&kept))?;
+    let kept = folder.join(SUITE_FILE);
+    let before = std::fs::read_to_string(&kept).map_err(BenchError::on_path(&kept))?;
     let path = folder.join(name);
     if before != text && !measure_the_same(&before, text) {
         return Err(BenchError::SuiteChanged { path, kept });

@@ -3,7 +3,7 @@
 //! Each question is an event and a budget; the peer receives the event as privet writes it.
 
 use super::environment::{Environment, Rival};
-use super::turns::{self, Entrant, Opponent, Times};
+use super::turns::{self, Entrant, Opponent, RoundSeconds};
 use super::{Emit, Settings, number};
 use crate::error::BenchError;
 use privet_core::{Budget, Neighbours, Unit};
@@ -124,7 +124,7 @@ pub fn run(
             entrants.push(Entrant::new(who, peer_rounds, known, move || peer.ask(&asked)));
         }
         let measured = |answers: &[Value]| {
-            let times = Times::of(answers);
+            let times = RoundSeconds::of(answers);
             json!({
                 "answer": answers.last().map(|last| number(last, "answer")),
                 "seconds": times.fastest(), "median_seconds": times.median(),

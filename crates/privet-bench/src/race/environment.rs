@@ -6,7 +6,7 @@
 //! not affect the others.
 
 use super::RaceError;
-use super::peer::{Peer, shortened};
+use super::peer::{Peer, shorten_line};
 use crate::error::BenchError;
 use privet_cli::say;
 use std::ffi::OsString;
@@ -103,10 +103,10 @@ impl Environment {
         if rivals.is_empty() {
             return Ok(made);
         }
-        fs::create_dir_all(&made.folder).map_err(BenchError::at(&made.folder))?;
+        fs::create_dir_all(&made.folder).map_err(BenchError::on_path(&made.folder))?;
         for (name, text) in SCRIPTS {
             let path = made.folder.join(name);
-            fs::write(&path, text).map_err(BenchError::at(&path))?;
+            fs::write(&path, text).map_err(BenchError::on_path(&path))?;
         }
         for &rival in rivals {
             match made.install(python, rival) {
@@ -175,18 +175,18 @@ impl Environment {
         let whole = folder.join("made");
         if !whole.exists() {
             say!("peers: making {}", folder.display());
-            let made = finished(Command::new(python).args(["-m", "venv"]).arg(&folder));
+            let made = wait_for(Command::new(python).args(["-m", "venv"]).arg(&folder));
             made.map_err(|reason| RaceError::NoPython { program: python.into(), reason })?;
-            fs::write(&whole, "").map_err(BenchError::at(&whole))?;
+            fs::write(&whole, "").map_err(BenchError::on_path(&whole))?;
         }
         say!("peers: installing {}", rival.packages().join(", "));
         let list = self.folder.join(format!("{place}.txt"));
-        fs::write(&list, pins).map_err(BenchError::at(&list))?;
+        fs::write(&list, pins).map_err(BenchError::on_path(&list))?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
         let mut command = Command::new(&inside);
         command.args(pip).arg("--constraint").arg(&list).args(rival.packages());
-        finished(&mut command).map_err(|reason| RaceError::NoPeers { reason })?;
-        fs::write(&done, pins).map_err(BenchError::at(&done))
+        wait_for(&mut command).map_err(|reason| RaceError::NoPeers { reason })?;
+        fs::write(&done, pins).map_err(BenchError::on_path(&done))
     }
 }
 
@@ -195,14 +195,14 @@ fn python_of(environment: &Path) -> PathBuf {
 }
 
 /// Waits for a command; an error is its last line.
-fn finished(command: &mut Command) -> Result<(), String> {
+fn wait_for(command: &mut Command) -> Result<(), String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());
     }
     let words = String::from_utf8_lossy(&output.stderr);
     let last = words.lines().rfind(|line| !line.trim().is_empty());
-    Err(last.map_or_else(|| output.status.to_string(), shortened))
+    Err(last.map_or_else(|| output.status.to_string(), shorten_line))
 }
 
 #[cfg(test)]

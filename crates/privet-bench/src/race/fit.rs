@@ -6,7 +6,7 @@
 //! its guarantee has δ = 0, and so has that of one of our entrants.
 
 use super::environment::{Environment, Rival};
-use super::turns::{self, Entrant, Opponent, Times};
+use super::turns::{self, Entrant, Opponent, RoundSeconds};
 use super::{Emit, RaceError, Settings, number};
 use crate::error::BenchError;
 use crate::memory;
@@ -39,7 +39,7 @@ const PURE_EPSILON: f64 = 1.0;
 /// The values of C from which diffprivlib's best is chosen, with and without an intercept.
 const GRID: [f64; 6] = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0];
 /// Fits at each point of the grid.
-const SCREENED: usize = 5;
+const SCREENING_FITS: usize = 5;
 
 /// The data in both storages, and the path of their export.
 struct Course {
@@ -50,7 +50,7 @@ struct Course {
 }
 
 /// One of our entrants before its first turn.
-struct Planned<'a> {
+struct PlannedEntrant<'a> {
     who: String,
     storage: &'static str,
     epsilon: f64,
@@ -75,10 +75,10 @@ pub fn run(
     let radius = course.schema.clip().radius;
     let diffprivlib = start((Rival::Diffprivlib, "diffprivlib_fit.py"), Some(radius))?;
     let source = RefCell::new(SystemRandom::new()?);
-    let ours = ours(&course)?;
+    let ours = our_entrants(&course)?;
     let mut entrants: Vec<Entrant<'_>> =
         ours.iter().map(|own| own.entrant(&course, rounds, &source)).collect();
-    let theirs = scikit_learn.iter().flat_map(|peer| beside(&ours, peer));
+    let theirs = scikit_learn.iter().flat_map(|peer| peer_entrants(&ours, peer));
     let theirs = theirs.chain(diffprivlib.iter().flat_map(grid));
     entrants.extend(theirs.map(|(peer, who, question)| {
         let known = course.known(&question);
@@ -89,7 +89,7 @@ pub fn run(
 
 /// The results of an entrant, from its answers.
 fn measured(answers: &[Value]) -> Value {
-    let times = Times::of(answers);
+    let times = RoundSeconds::of(answers);
     let all = |key| answers.iter().map(move |answer| number(answer, key));
     let mut found = json!({
         "seconds": times.fastest(),
@@ -119,7 +119,7 @@ impl Course {
         let (training, test) = (read("train.csv")?, read("test.csv")?);
         let export = settings.work.join("adult.svm");
         for (path, data) in [(export.clone(), &training), (export.with_extension("test"), &test)] {
-            std::fs::write(&path, libsvm(data)?).map_err(BenchError::at(&path))?;
+            std::fs::write(&path, libsvm(data)?).map_err(BenchError::on_path(&path))?;
         }
         let dense = to_dense(&training);
         Ok(Self { schema, stored: [("csr", training), ("dense", dense)], test, export })
@@ -150,7 +150,7 @@ impl Course {
 }
 
 /// Our entrants: `amp` and `auto` in both storages and at both budgets, and `amp` with δ = 0.
-fn ours(course: &Course) -> Result<Vec<Planned<'_>>, BenchError> {
+fn our_entrants(course: &Course) -> Result<Vec<PlannedEntrant<'_>>, BenchError> {
     let mut entrants = Vec::new();
     for (storage, training) in &course.stored {
         let rows = training.rows() as u64;
@@ -179,14 +179,21 @@ fn ours(course: &Course) -> Result<Vec<Planned<'_>>, BenchError> {
                     ("amp", true) => "privet amp, δ = 0".into(),
                     _ => format!("privet auto ({})", plan.request().task.method),
                 };
-                entrants.push(Planned { who, storage, epsilon, training, plan, plan_seconds });
+                entrants.push(PlannedEntrant {
+                    who,
+                    storage,
+                    epsilon,
+                    training,
+                    plan,
+                    plan_seconds,
+                });
             }
         }
     }
     Ok(entrants)
 }
 
-impl Planned<'_> {
+impl PlannedEntrant<'_> {
     /// The fields of its line, which a peer beside it receives as well.
     fn facts(&self) -> Value {
         let ridge = self.plan.settings().get("ridge");
@@ -225,7 +232,7 @@ impl Planned<'_> {
 type PeerFit<'a> = (&'a Opponent<'a>, String, Value);
 
 /// scikit-learn's entrants, beside ours of the same storage, budget and λ.
-fn beside<'a>(ours: &[Planned<'_>], peer: &'a Opponent<'a>) -> Vec<PeerFit<'a>> {
+fn peer_entrants<'a>(ours: &[PlannedEntrant<'_>], peer: &'a Opponent<'a>) -> Vec<PeerFit<'a>> {
     let mut entrants = Vec::new();
     for own in ours.iter().filter(|own| own.who == "privet amp") {
         let solvers: &[&str] = match own.storage {
@@ -255,7 +262,7 @@ fn grid<'a>(peer: &'a Opponent<'a>) -> Vec<PeerFit<'a>> {
     say!("race: looking for the best C of diffprivlib");
     let points = GRID.iter().flat_map(|c| [(c, true), (c, false)]).map(|(c, intercept)| {
         let question = json!({ "epsilon": PURE_EPSILON, "C": c, "fit_intercept": intercept });
-        let fits = (0..SCREENED).map(|_| Ok(number(&peer.ask(&question)?, "accuracy")));
+        let fits = (0..SCREENING_FITS).map(|_| Ok(number(&peer.ask(&question)?, "accuracy")));
         Ok((fits.sum::<Result<f64, BenchError>>()?, question))
     });
     let Ok(points) = points.collect::<Result<Vec<_>, BenchError>>() else { return vec![defaults] };

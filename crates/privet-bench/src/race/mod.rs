@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::{fmt, str::FromStr};
-use turns::Times;
+use turns::RoundSeconds;
 
 /// A race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Kind {
         [Self::Fit, Self::Accountant, Self::Samplers, Self::Network, Self::Growth];
 
     /// The races of these names; all if there is none.
-    pub fn named(names: &[String]) -> Result<Vec<Self>, RaceError> {
+    pub fn by_names(names: &[String]) -> Result<Vec<Self>, RaceError> {
         match names {
             [] => Ok(Self::ALL.into()),
             names => names.iter().map(|name| name.parse()).collect(),
@@ -121,7 +121,7 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     if let Some(busy) = &busy {
         say!("race: {busy}");
     }
-    std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
+    std::fs::create_dir_all(&settings.work).map_err(BenchError::on_path(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
     for rival in settings.races.iter().flat_map(|race| race.facts().1) {
         if !settings.quick && !rivals.contains(rival) {

@@ -6,7 +6,7 @@
 //! weight, the peer's one of torch's.
 
 use super::environment::{Environment, Rival};
-use super::turns::{self, Entrant, Opponent, Times};
+use super::turns::{self, Entrant, Opponent, RoundSeconds};
 use super::{Emit, Settings};
 use crate::error::BenchError;
 use privet_dp::noise::{DiscreteGaussian, SystemRandom};
@@ -21,7 +21,7 @@ const THREADS: usize = 2;
 const CLIP: f64 = 1.0;
 const STEP: f64 = 0.05;
 /// A turn of ours, and of the peer.
-const TURN: Duration = Duration::from_secs(2);
+const TURN_TIME: Duration = Duration::from_secs(2);
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The kinds of our step.
@@ -108,10 +108,10 @@ pub fn run(
     environment: &Environment,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
-    let (rounds, turn) = if settings.quick { (1, Duration::ZERO) } else { (4, TURN) };
+    let (rounds, turn) = if settings.quick { (1, Duration::ZERO) } else { (4, TURN_TIME) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
     let pool = pool.map_err(|error| {
-        BenchError::at(std::path::Path::new("threads"))(std::io::Error::other(error))
+        BenchError::on_path(std::path::Path::new("threads"))(std::io::Error::other(error))
     })?;
     let script = (Rival::Opacus, "network.py");
     let opponent = Opponent::start(RACE, environment, script, vec![], LIMIT, emit)?;
@@ -134,7 +134,7 @@ pub fn run(
         entrants.push(Entrant::new(who, rounds, known(mode), move || peer.ask(&question)));
     }
     let measured = |answers: &[Value]| {
-        let seconds = Times::of(answers).fastest();
+        let seconds = RoundSeconds::of(answers).fastest();
         json!({ "seconds": seconds, "examples_per_second": (BATCH as f64 / seconds).round() })
     };
     turns::take(RACE, entrants, measured, emit)

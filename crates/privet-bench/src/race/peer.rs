@@ -38,14 +38,14 @@ impl Peer {
         arguments: impl IntoIterator<Item = A>,
         log: &Path,
     ) -> Result<Self, BenchError> {
-        let words = File::create(log).map_err(BenchError::at(log))?;
+        let words = File::create(log).map_err(BenchError::on_path(log))?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(words)
             .spawn()
-            .map_err(BenchError::at(program))?;
+            .map_err(BenchError::on_path(program))?;
         let (sender, answers) = channel();
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {
@@ -85,7 +85,7 @@ impl Peer {
         match self.answers.recv_timeout(limit) {
             Ok(line) => serde_json::from_str(&line).map_err(|_| RaceError::Silent {
                 who: self.name.clone(),
-                reason: format!("'{}' is not JSON", shortened(&line)),
+                reason: format!("'{}' is not JSON", shorten_line(&line)),
             }),
             Err(RecvTimeoutError::Timeout) => {
                 self.stop();
@@ -99,7 +99,7 @@ impl Peer {
         self.stop();
         let words = fs::read_to_string(&self.log).unwrap_or_default();
         let last = words.lines().rfind(|line| !line.trim().is_empty());
-        let reason = last.map_or_else(|| "it ended without a word".into(), shortened);
+        let reason = last.map_or_else(|| "it ended without a word".into(), shorten_line);
         RaceError::Silent { who: self.name.clone(), reason }
     }
 
@@ -117,7 +117,7 @@ impl Drop for Peer {
 }
 
 /// A line cut to fit into a message.
-pub(super) fn shortened(line: &str) -> String {
+pub(super) fn shorten_line(line: &str) -> String {
     line.trim().chars().take(LAST_WORDS).collect()
 }
 

@@ -24,7 +24,7 @@ type Fill = Box<dyn FnMut(&mut SystemRandom)>;
 /// A law's name and scale, and its sampler.
 type Sampler = (&'static str, f64, Fill);
 
-fn filled<T: Default + Clone + 'static>(
+fn fill_draws<T: Default + Clone + 'static>(
     law: impl Fn(&mut [T], &mut SystemRandom) + 'static,
 ) -> Fill {
     let mut out = vec![T::default(); DRAWS];
@@ -35,21 +35,25 @@ fn samplers() -> Result<Vec<Sampler>, BenchError> {
     let mut all: Vec<Sampler> = vec![(
         "chacha20-words",
         1.0,
-        filled(|out: &mut [u64], source: &mut SystemRandom| source.fill_words(out)),
+        fill_draws(|out: &mut [u64], source: &mut SystemRandom| source.fill_words(out)),
     )];
     for scale in POWERS.map(|power| 2_f64.powi(power)) {
         let law = DiscreteGaussian::new(scale)?;
-        all.push(("discrete-gaussian", scale, filled(move |out, source| law.fill(out, source))));
+        all.push((
+            "discrete-gaussian",
+            scale,
+            fill_draws(move |out, source| law.fill(out, source)),
+        ));
     }
     for scale in POWERS.map(|power| 2_f64.powi(power)) {
         let law = DiscreteLaplace::new(scale)?;
-        all.push(("discrete-laplace", scale, filled(move |out, source| law.fill(out, source))));
+        all.push(("discrete-laplace", scale, fill_draws(move |out, source| law.fill(out, source))));
     }
     let law = L2Laplace::new(1.0)?;
     let vectors = move |out: &mut [f64], source: &mut SystemRandom| {
         out.chunks_mut(100).for_each(|vector| law.fill(vector, source));
     };
-    all.push(("l2-laplace-100", 1.0, filled(vectors)));
+    all.push(("l2-laplace-100", 1.0, fill_draws(vectors)));
     Ok(all)
 }
 

@@ -41,7 +41,7 @@ impl<'a> Entrant<'a> {
     }
 
     fn turn(&mut self) {
-        let over = Times::of(&self.answers).total() >= SECONDS;
+        let over = RoundSeconds::of(&self.answers).total() >= SECONDS;
         if over || self.failed.is_some() || self.answers.len() >= self.rounds {
             return;
         }
@@ -138,9 +138,9 @@ impl<'a> Opponent<'a> {
 
 /// Seconds of the rounds of one entrant, in order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Times(pub Vec<f64>);
+pub(super) struct RoundSeconds(pub Vec<f64>);
 
-impl Times {
+impl RoundSeconds {
     /// The times of the answers that have one.
     pub fn of(answers: &[Value]) -> Self {
         let mut times = Self::default();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn times_are_kept_in_order() {
-        let mut times = Times::default();
+        let mut times = RoundSeconds::default();
         assert!(times.fastest().is_nan());
         [3.0, 1.0, 2.0].into_iter().for_each(|seconds| times.push(seconds));
         assert_eq!((times.fastest(), times.median(), times.total()), (1.0, 2.0, 6.0));

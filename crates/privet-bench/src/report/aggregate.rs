@@ -159,7 +159,7 @@ pub fn grouped<'a, T, K: Ord + Clone>(
 pub fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    values.dedup_by(|a, b| same(Some(*a), Some(*b)));
+    values.dedup_by(|a, b| same_epsilon(Some(*a), Some(*b)));
     values
 }
 
@@ -214,12 +214,12 @@ impl Series {
 
     /// Its result at an ε.
     pub fn at(&self, epsilon: Option<f64>) -> Option<&Summary> {
-        self.points.iter().find(|point| same(point.cell.epsilon, epsilon))
+        self.points.iter().find(|point| same_epsilon(point.cell.epsilon, epsilon))
     }
 }
 
 /// True if two ε are equal up to rounding.
-pub fn same(a: Option<f64>, b: Option<f64>) -> bool {
+pub fn same_epsilon(a: Option<f64>, b: Option<f64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => (a / b - 1.0).abs() < 1e-6,
         (a, b) => a.is_none() && b.is_none(),
@@ -264,7 +264,7 @@ impl Group {
 
     /// Any result, for facts shared by all of them; ours before a peer's, which has other columns.
     pub fn any(&self) -> Option<&Summary> {
-        let ours = self.points().find(|point| Peer::named(&point.cell.method).is_none());
+        let ours = self.points().find(|point| Peer::by_name(&point.cell.method).is_none());
         ours.or_else(|| self.points().next())
     }
 }

@@ -5,13 +5,13 @@
 
 use super::aggregate::{Group, Series, Summary};
 use super::document::{Block, Cell, Document, Rows, Table, Tone};
-use super::formatting::{Measure, fixed, short};
+use super::formatting::{Measure, fixed, three_digits};
 use super::published::{Column, Difference, Published};
 use crate::suite::Voter;
 use privet_learn::Calibration;
 
 /// Numbers are published with one digit after the point.
-const ROUNDED: f64 = 0.05;
+const PUBLISHED_ROUNDING: f64 = 0.05;
 /// The order of the columns.
 const CALIBRATIONS: [Calibration; 2] = [Calibration::Printed, Calibration::Sound];
 
@@ -35,7 +35,7 @@ impl Gap {
 
     /// True if the gap needs a reason.
     pub fn differs(self) -> bool {
-        self.points.abs() > ROUNDED && self.errors.is_some_and(|errors| errors > 2.0)
+        self.points.abs() > PUBLISHED_ROUNDING && self.errors.is_some_and(|errors| errors > 2.0)
     }
 
     fn cell(self, measure: Measure<'_>) -> Cell {
@@ -46,7 +46,7 @@ impl Gap {
     /// Its size in standard errors, in words.
     fn in_errors(self) -> String {
         match self.errors {
-            Some(errors) if errors >= 100.0 && errors.is_finite() => short(errors.round()),
+            Some(errors) if errors >= 100.0 && errors.is_finite() => three_digits(errors.round()),
             Some(errors) if errors.is_finite() => fixed(errors, 1),
             _ => "–".into(),
         }
@@ -75,19 +75,19 @@ pub fn score(summary: &Summary) -> String {
 }
 
 /// The best of several results.
-pub fn best<'a>(found: impl Iterator<Item = &'a Summary>) -> Option<&'a Summary> {
+pub fn best_result<'a>(found: impl Iterator<Item = &'a Summary>) -> Option<&'a Summary> {
     found.max_by(|a, b| a.goodness().total_cmp(&b.goodness()))
 }
 
 /// The best result without privacy, of learners that read the whole table: a teacher has only one chunk
 /// of it.
 pub fn without_privacy(group: &Group) -> Option<&Summary> {
-    best(group.plain.iter().filter(|plain| Voter::named(&plain.cell.method).is_none()))
+    best_result(group.plain.iter().filter(|plain| Voter::by_name(&plain.cell.method).is_none()))
 }
 
 /// Our result beside a published column: of its learner, tuned as it is. Where only an untuned result
 /// exists, and it has no column of its own, that one.
-fn beside<'a>(
+fn our_result<'a>(
     group: &'a Group,
     published: &Published,
     column: &Column,
@@ -114,7 +114,7 @@ fn beside<'a>(
 /// The best result at an ε among these series.
 fn best_at(group: &Group, epsilon: f64, wanted: impl Fn(&Series) -> bool) -> Option<&Summary> {
     let series = group.series.iter().filter(|series| wanted(series));
-    best(series.filter_map(|series| series.at(Some(epsilon))))
+    best_result(series.filter_map(|series| series.at(Some(epsilon))))
 }
 
 /// The default's result.
@@ -138,7 +138,7 @@ impl Notes {
 
 /// A line of the comparison: a name, the published number and its notation, ours under each calibration
 /// shown, and the reason why they differ.
-pub struct Beside<'a> {
+pub struct ComparisonLine<'a> {
     name: String,
     theirs: f64,
     written: Cell,
@@ -146,7 +146,7 @@ pub struct Beside<'a> {
     why: String,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> ComparisonLine<'a> {
     fn new(
         name: String,
         (theirs, written): (f64, Cell),
@@ -163,7 +163,7 @@ impl<'a> Beside<'a> {
                 tuned: !summary.cell.settings.is_empty(),
                 points: gap.points,
             };
-            published.why(asked).filter(|_| gap.differs())
+            published.reason_of(asked).filter(|_| gap.differs())
         });
         let mut letters: Vec<String> = reasons.map(|text| notes.letter(text).to_string()).collect();
         letters.dedup();
@@ -171,7 +171,7 @@ impl<'a> Beside<'a> {
     }
 
     /// The cell of our result in a column, if there is one.
-    fn told<C: Into<Cell>>(&self, place: usize, told: impl Fn(&Summary, Gap) -> C) -> Cell {
+    fn our_cell<C: Into<Cell>>(&self, place: usize, told: impl Fn(&Summary, Gap) -> C) -> Cell {
         let ours = self.ours[place];
         ours.map(|ours| told(ours, Gap::new(ours, self.theirs)).into()).unwrap_or_default()
     }
@@ -192,9 +192,9 @@ pub fn set(group: &Group, published: &Published, document: &mut Document) {
             let is_best = best.is_some_and(|(name, _)| name == column.name);
             let tone = if is_best { Tone::Strong } else { Tone::Plain };
             let name = format!("{} ({})", column.name, column.method);
-            let ours = shown.iter().map(|one| beside(group, published, column, *one, epsilon));
+            let ours = shown.iter().map(|one| our_result(group, published, column, *one, epsilon));
             let theirs = (theirs, Cell::new(measure.score(theirs), tone));
-            lines.push(Beside::new(name, theirs, ours.collect(), published, &mut notes));
+            lines.push(ComparisonLine::new(name, theirs, ours.collect(), published, &mut notes));
         }
         if let (Some(ours), Some((name, theirs))) = (auto(group, epsilon), best) {
             let chosen: Vec<&str> = ours.chosen.keys().map(String::as_str).collect();
@@ -205,24 +205,26 @@ pub fn set(group: &Group, published: &Published, document: &mut Document) {
             let theirs = (theirs, format!("{} ({name})", measure.score(theirs)).into());
             let place = |one: &Calibration| (*one == ours.cell.calibration).then_some(ours);
             let ours = shown.iter().map(place).collect();
-            lines.push(Beside::new(label, theirs, ours, published, &mut notes));
+            lines.push(ComparisonLine::new(label, theirs, ours, published, &mut notes));
         }
         if lines.iter().all(|line| line.ours.iter().all(Option::is_none)) {
             continue;
         }
-        let epsilon = short(epsilon);
+        let epsilon = three_digits(epsilon);
         let caption =
             format!("Published and ours at ε = {epsilon} (difference: ours less published)");
         let mut table = Table::of(caption, lines)
-            .words("method", |line| line.name.clone())
+            .text_column("method", |line| line.name.clone())
             .numbers("published", |line| line.written.clone());
         for (place, calibration) in shown.iter().enumerate() {
             table = table
-                .numbers(calibration.to_string(), |line| line.told(place, |ours, _| score(ours)))
-                .numbers("difference", |line| line.told(place, |_, gap| gap.cell(measure)))
-                .numbers("in s.e.", |line| line.told(place, |_, gap| gap.in_errors()));
+                .numbers(calibration.to_string(), |line| {
+                    line.our_cell(place, |ours, _| score(ours))
+                })
+                .numbers("difference", |line| line.our_cell(place, |_, gap| gap.cell(measure)))
+                .numbers("in s.e.", |line| line.our_cell(place, |_, gap| gap.in_errors()));
         }
-        document.table(table.words("why", |line| line.why.clone()));
+        document.table(table.text_column("why", |line| line.why.clone()));
         if !notes.0.is_empty() {
             document.blocks.push(Block::Notes(notes.0));
         }
@@ -231,11 +233,11 @@ pub fn set(group: &Group, published: &Published, document: &mut Document) {
 
 /// A line of the overview: group, ε, the best published number with its column, and the best of ours with
 /// printed and with sound constants and of the default.
-pub type Best<'a> = (&'a Group, f64, (&'a str, f64), [Option<&'a Summary>; 3]);
+pub type BestLine<'a> = (&'a Group, f64, (&'a str, f64), [Option<&'a Summary>; 3]);
 
 /// A line a data set: the best published number, and the best of ours under each calibration and
 /// of the default.
-pub fn overview<'a>(groups: &'a [Group], published: &'a Published) -> Rows<Best<'a>> {
+pub fn overview<'a>(groups: &'a [Group], published: &'a Published) -> Rows<BestLine<'a>> {
     let groups_beside = groups.iter().filter(|group| published.comparable(group));
     let lines = groups_beside.flat_map(|group| {
         published.of_set(&group.dataset).filter_map(move |(epsilon, row)| {
@@ -251,8 +253,8 @@ pub fn overview<'a>(groups: &'a [Group], published: &'a Published) -> Rows<Best<
     });
     let caption = format!("At the published ε: best of each, beside {}", published.source);
     let mut table = Table::of(caption, lines)
-        .words("data set", |(group, ..)| heading(group, groups))
-        .numbers("ε", |(_, epsilon, ..)| short(*epsilon))
+        .text_column("data set", |(group, ..)| heading(group, groups))
+        .numbers("ε", |(_, epsilon, ..)| three_digits(*epsilon))
         .numbers("published", |(group, _, (name, theirs), _)| {
             format!("{} ({name})", Measure(&group.measure).score(*theirs))
         });

@@ -54,7 +54,7 @@ fn text<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn joined(words: impl Iterator<Item = String>) -> String {
+fn join_words(words: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(";")
 }
 
@@ -75,45 +75,47 @@ fn cells(results: &[Results]) -> Table {
         measured.chain(refused)
     });
     Table::of("", lines)
-        .words("suite", |line| line.results.suite.as_str())
-        .words("dataset", |line| line.cell.dataset.clone())
-        .words("rows", |line| line.of(|means| Some(means.rows)))
-        .words("columns", |line| line.of(|means| Some(means.columns)))
-        .words("classes", |line| line.of(|means| Some(means.classes)))
-        .words("entry", |line| line.cell.entry.clone())
-        .words("method", |line| line.cell.method.clone())
-        .words("chosen", |line| line.of(|means| Some(joined(means.chosen.keys().cloned()))))
-        .words("calibration", |line| line.cell.calibration.to_string())
-        .words("neighbours", |line| line.cell.neighbours.to_string())
-        .words("epsilon", |line| text(line.cell.epsilon))
-        .words("delta", |line| text(line.cell.delta))
-        .words("settings", |line| {
-            joined(line.cell.settings.iter().map(|(name, value)| format!("{name}={value}")))
+        .text_column("suite", |line| line.results.suite.as_str())
+        .text_column("dataset", |line| line.cell.dataset.clone())
+        .text_column("rows", |line| line.of(|means| Some(means.rows)))
+        .text_column("columns", |line| line.of(|means| Some(means.columns)))
+        .text_column("classes", |line| line.of(|means| Some(means.classes)))
+        .text_column("entry", |line| line.cell.entry.clone())
+        .text_column("method", |line| line.cell.method.clone())
+        .text_column("chosen", |line| {
+            line.of(|means| Some(join_words(means.chosen.keys().cloned())))
         })
-        .words("counts", |line| match &line.means {
+        .text_column("calibration", |line| line.cell.calibration.to_string())
+        .text_column("neighbours", |line| line.cell.neighbours.to_string())
+        .text_column("epsilon", |line| text(line.cell.epsilon))
+        .text_column("delta", |line| text(line.cell.delta))
+        .text_column("settings", |line| {
+            join_words(line.cell.settings.iter().map(|(name, value)| format!("{name}={value}")))
+        })
+        .text_column("counts", |line| match &line.means {
             Some(means) if means.counts => "yes",
             _ => "no",
         })
-        .words("grid_points", |line| line.of(|means| Some(means.points)))
-        .words("runs", |line| line.means.as_ref().map_or(0, |means| means.runs).to_string())
-        .words("measure", |line| line.of(|means| Some(means.measure.clone())))
-        .words("mean", |line| line.of(|means| Some(means.mean)))
-        .words("standard_error", |line| line.of(|means| means.standard_error))
-        .words("recall", |line| line.of(|means| means.recall.map(|(mean, _)| mean)))
-        .words("ndcg", |line| line.of(|means| means.ndcg.map(|(mean, _)| mean)))
-        .words("loss", |line| line.of(|means| means.loss.map(|(mean, _)| mean)))
-        .words("gradient", |line| line.of(|means| means.gradient.map(|(mean, _)| mean)))
-        .words("passes", |line| line.of(|means| means.passes.map(|(mean, _)| mean)))
-        .words("asked", |line| line.of(|means| Some(means.questions?.asked)))
-        .words("answered", |line| line.of(|means| means.answered.map(|(mean, _)| mean)))
-        .words("answers_bound", |line| line.of(|means| Some(means.questions?.bound)))
-        .words("certified_epsilon", |line| line.of(|means| means.certified))
-        .words("published_best", |line| text(line.published_best()))
-        .words("seconds", |line| line.of(|means| Some(means.seconds)))
-        .words("peak_memory_bytes", |line| line.of(|means| means.peak_memory))
-        .words("commit", |line| line.heads(|head| &head.commit))
-        .words("started", |line| line.heads(|head| &head.started))
-        .words("refused", |line| line.refused)
+        .text_column("grid_points", |line| line.of(|means| Some(means.points)))
+        .text_column("runs", |line| line.means.as_ref().map_or(0, |means| means.runs).to_string())
+        .text_column("measure", |line| line.of(|means| Some(means.measure.clone())))
+        .text_column("mean", |line| line.of(|means| Some(means.mean)))
+        .text_column("standard_error", |line| line.of(|means| means.standard_error))
+        .text_column("recall", |line| line.of(|means| means.recall.map(|(mean, _)| mean)))
+        .text_column("ndcg", |line| line.of(|means| means.ndcg.map(|(mean, _)| mean)))
+        .text_column("loss", |line| line.of(|means| means.loss.map(|(mean, _)| mean)))
+        .text_column("gradient", |line| line.of(|means| means.gradient.map(|(mean, _)| mean)))
+        .text_column("passes", |line| line.of(|means| means.passes.map(|(mean, _)| mean)))
+        .text_column("asked", |line| line.of(|means| Some(means.questions?.asked)))
+        .text_column("answered", |line| line.of(|means| means.answered.map(|(mean, _)| mean)))
+        .text_column("answers_bound", |line| line.of(|means| Some(means.questions?.bound)))
+        .text_column("certified_epsilon", |line| line.of(|means| means.certified))
+        .text_column("published_best", |line| text(line.published_best()))
+        .text_column("seconds", |line| line.of(|means| Some(means.seconds)))
+        .text_column("peak_memory_bytes", |line| line.of(|means| means.peak_memory))
+        .text_column("commit", |line| line.heads(|head| &head.commit))
+        .text_column("started", |line| line.heads(|head| &head.started))
+        .text_column("refused", |line| line.refused)
         .done()
 }
 
@@ -125,12 +127,12 @@ fn races(results: &[Results]) -> Table {
         })
     });
     Table::of("", numbers)
-        .words("suite", |(one, ..)| one.suite.as_str())
-        .words("race", |(_, _, race, ..)| race.race.as_str())
-        .words("entrant", |(_, entrant, ..)| entrant.to_string())
-        .words("who", |(_, _, race, ..)| race.who.as_str())
-        .words("key", |(.., key, _)| key.as_str())
-        .words("value", |(.., value)| match value {
+        .text_column("suite", |(one, ..)| one.suite.as_str())
+        .text_column("race", |(_, _, race, ..)| race.race.as_str())
+        .text_column("entrant", |(_, entrant, ..)| entrant.to_string())
+        .text_column("who", |(_, _, race, ..)| race.who.as_str())
+        .text_column("key", |(.., key, _)| key.as_str())
+        .text_column("value", |(.., value)| match value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         })

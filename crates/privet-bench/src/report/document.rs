@@ -96,7 +96,11 @@ pub struct Rows<T> {
 
 impl<T> Rows<T> {
     /// A column of words.
-    pub fn words<C: Into<Cell>>(self, name: impl Into<String>, said: impl Fn(&T) -> C) -> Self {
+    pub fn text_column<C: Into<Cell>>(
+        self,
+        name: impl Into<String>,
+        said: impl Fn(&T) -> C,
+    ) -> Self {
         self.column(name.into(), false, said)
     }
 
@@ -140,7 +144,7 @@ impl Document {
     }
 
     /// A collapsed table, if it has rows.
-    pub fn folded<T>(&mut self, table: Rows<T>) {
+    pub fn collapsed_table<T>(&mut self, table: Rows<T>) {
         self.blocks.extend(Some(table.done()).filter(Table::is_not_empty).map(Block::Folded));
     }
 

@@ -1,6 +1,6 @@
 //! Numbers in a report's notation.
 
-pub use privet_cli::page::numbers::{fixed, power, short};
+pub use privet_cli::page::numbers::{fixed, power, three_digits};
 
 /// The kind of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn bytes(value: f64) -> String {
         size /= 1024.0;
         unit += 1;
     }
-    if size.is_finite() { format!("{} {}", short(size), UNITS[unit]) } else { "–".into() }
+    if size.is_finite() { format!("{} {}", three_digits(size), UNITS[unit]) } else { "–".into() }
 }
 
 #[cfg(test)]

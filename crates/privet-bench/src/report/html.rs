@@ -146,9 +146,9 @@ mod tests {
         }
         document.text(hostile);
         let one = Table::of(hostile, [hostile]);
-        let one = one.words(hostile, |name| Cell::new(*name, Tone::Warning));
+        let one = one.text_column(hostile, |name| Cell::new(*name, Tone::Warning));
         document.table(one.clone());
-        document.folded(one);
+        document.collapsed_table(one);
         let page = page(hostile, &document);
         assert!(!page.contains("<script") && !page.contains("onload=\""));
         assert!(

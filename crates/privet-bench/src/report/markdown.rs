@@ -80,7 +80,7 @@ mod tests {
     fn hostile_names_stay_text() {
         let mut document = Document::default();
         document.heading(3, "a|b\n# c <b>");
-        let one = Table::of("caption", ["x|y\nz"]).words("name", |name| *name);
+        let one = Table::of("caption", ["x|y\nz"]).text_column("name", |name| *name);
         document.table(one.numbers("value", |_| Cell::new("1.0", Tone::Warning)));
         let page = page("title", &document);
         assert!(page.contains("### a\\|b \\# c \\<b\\>\n"));

@@ -43,7 +43,7 @@ pub fn report<P: AsRef<Path>>(folders: &[P], format: Format) -> Result<Report, R
     if results.is_empty() {
         return Err(ReportError::Nothing);
     }
-    Ok(Report { text: written(&results, format)?, notices: notices(&results, format) })
+    Ok(Report { text: write_report(&results, format)?, notices: notices(&results, format) })
 }
 
 /// A report, with warnings for its reader.
@@ -56,7 +56,7 @@ pub struct Report {
 }
 
 /// A report of results.
-pub fn written(results: &[Results], format: Format) -> Result<String, ReportError> {
+pub fn write_report(results: &[Results], format: Format) -> Result<String, ReportError> {
     match format {
         Format::Html => {
             Ok(html::page(&title(results), &sections::document(results, Length::Whole)))

@@ -1,21 +1,21 @@
 //! Measures of networks: error, loss, norm of the gradient, passes and time, beside the published ones.
 
-use super::aggregate::{Group, Summary, same};
+use super::aggregate::{Group, Summary, same_epsilon};
 use super::document::{Document, Rows, Table};
-use super::formatting::{fixed, short};
+use super::formatting::{fixed, three_digits};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 const FILE: &str = include_str!("../../published/wang-nonconvex.toml");
 
-static PRINTED: LazyLock<Printed> =
+static PRINTED: LazyLock<PublishedNetworks> =
     LazyLock::new(|| toml::from_str(FILE).expect("part of the program, and tested"));
 
 /// The published numbers of networks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Printed {
+struct PublishedNetworks {
     /// The source, unless a line has its own.
     source: String,
     line: Vec<Line>,
@@ -39,12 +39,12 @@ struct Line {
 }
 
 /// The published numbers of a summary's entry.
-fn printed(summary: &Summary) -> Option<&'static Line> {
+fn published_line(summary: &Summary) -> Option<&'static Line> {
     let cell = &summary.cell;
     PRINTED.line.iter().find(|line| {
         line.entry == cell.entry
             && line.dataset.as_ref().is_none_or(|name| *name == cell.dataset)
-            && same(line.epsilon, cell.epsilon)
+            && same_epsilon(line.epsilon, cell.epsilon)
     })
 }
 
@@ -94,10 +94,10 @@ fn table(group: &Group) -> Rows<&Summary> {
         least(a).total_cmp(&least(b))
     });
     let any = |of: fn(&Line) -> Option<f64>| {
-        points.iter().any(|one| printed(one).is_some_and(|line| of(line).is_some()))
+        points.iter().any(|one| published_line(one).is_some_and(|line| of(line).is_some()))
     };
     let beside: Vec<bool> = ERROR_COLUMNS.iter().map(|(.., of, _)| any(*of)).collect();
-    let lines = points.iter().filter_map(|one| printed(one));
+    let lines = points.iter().filter_map(|one| published_line(one));
     let sources: BTreeSet<&str> =
         lines.map(|line| line.source.as_deref().unwrap_or(&PRINTED.source)).collect();
     let sources = sources.into_iter().collect::<Vec<_>>().join("; ");
@@ -106,10 +106,10 @@ fn table(group: &Group) -> Rows<&Summary> {
         caption = format!("{caption}; published: {sources}");
     }
     let mut table = Table::of(caption, points)
-        .words("entry", |one| one.cell.entry.as_str())
-        .numbers("ε", |one| one.cell.epsilon.map_or("–".into(), short))
+        .text_column("entry", |one| one.cell.entry.as_str())
+        .numbers("ε", |one| one.cell.epsilon.map_or("–".into(), three_digits))
         .numbers("runs", |one| one.runs.to_string())
-        .words("chosen of a grid", |one| {
+        .text_column("chosen of a grid", |one| {
             let settings = one.cell.settings.iter().map(|(key, value)| format!("{key} = {value}"));
             settings.collect::<Vec<_>>().join(", ")
         });
@@ -118,7 +118,10 @@ fn table(group: &Group) -> Rows<&Summary> {
             .numbers(name, |one| ours(one).map(|found| mean(found, digits)).unwrap_or_default());
         if beside {
             table = table.numbers("published", |one| {
-                printed(one).and_then(theirs).map(|value| fixed(value, digits)).unwrap_or_default()
+                published_line(one)
+                    .and_then(theirs)
+                    .map(|value| fixed(value, digits))
+                    .unwrap_or_default()
             });
         }
     }
@@ -137,8 +140,9 @@ mod tests {
         for line in &PRINTED.line {
             let entry = suite.entries.iter().find(|entry| entry.name == line.entry);
             let entry = entry.unwrap_or_else(|| panic!("{}", line.entry));
-            let known =
-                |epsilon: f64| entry.epsilons.iter().any(|own| same(Some(*own), Some(epsilon)));
+            let known = |epsilon: f64| {
+                entry.epsilons.iter().any(|own| same_epsilon(Some(*own), Some(epsilon)))
+            };
             assert_eq!(
                 line.epsilon.is_some_and(known),
                 entry.learner.is_private(),
@@ -155,7 +159,9 @@ mod tests {
     fn lines_are_as_printed() {
         let of = |entry: &str, epsilon: f64| {
             let mut lines = PRINTED.line.iter();
-            lines.find(|line| line.entry == entry && same(line.epsilon, Some(epsilon))).unwrap()
+            lines
+                .find(|line| line.entry == entry && same_epsilon(line.epsilon, Some(epsilon)))
+                .unwrap()
         };
         let agd = of("a9a-agd", 0.5);
         assert_eq!((agd.loss, agd.passes), (Some(0.3627), Some(365.0)));

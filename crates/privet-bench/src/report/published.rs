@@ -1,7 +1,7 @@
 //! Published numbers, from the files in `published/`: by suite, data set, ε and column, with the known
 //! differences between the publications and us.
 
-use super::aggregate::{Group, same};
+use super::aggregate::{Group, same_epsilon};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
 use serde::Deserialize;
@@ -120,7 +120,7 @@ impl Published {
     /// The numbers at an ε.
     pub fn at(&self, dataset: &str, epsilon: f64) -> Option<&BTreeMap<String, f64>> {
         self.of_set(dataset)
-            .find(|(known, _)| same(Some(*known), Some(epsilon)))
+            .find(|(known, _)| same_epsilon(Some(*known), Some(epsilon)))
             .map(|(_, row)| row)
     }
 
@@ -130,18 +130,18 @@ impl Published {
     }
 
     /// True if a column is of a learner with privacy.
-    pub fn private(&self, column: &str) -> bool {
+    pub fn is_private_column(&self, column: &str) -> bool {
         self.column.iter().any(|known| known.name == column && known.method != "non-private")
     }
 
     /// The best number of a row with privacy, with its column.
     pub fn best<'a>(&'a self, row: &'a BTreeMap<String, f64>) -> Option<(&'a str, f64)> {
-        let private = row.iter().filter(|(name, _)| self.private(name));
+        let private = row.iter().filter(|(name, _)| self.is_private_column(name));
         private.max_by(|a, b| a.1.total_cmp(b.1)).map(|(name, value)| (name.as_str(), *value))
     }
 
     /// The reason for a difference.
-    pub fn why(&self, asked: Difference<'_>) -> Option<&str> {
+    pub fn reason_of(&self, asked: Difference<'_>) -> Option<&str> {
         let side = if asked.points < 0.0 { Side::Below } else { Side::Above };
         let named =
             |list: &[String], name: &str| list.is_empty() || list.iter().any(|one| one == name);
@@ -217,9 +217,11 @@ mod tests {
                                 tuned,
                                 points,
                             };
-                            assert!(published.why(asked).is_some_and(|text| text.ends_with('.')));
+                            assert!(
+                                published.reason_of(asked).is_some_and(|text| text.ends_with('.'))
+                            );
                             let auto = Difference { method: "auto", ..asked };
-                            assert!(published.why(auto).is_some());
+                            assert!(published.reason_of(auto).is_some());
                         }
                     }
                 }

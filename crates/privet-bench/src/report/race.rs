@@ -4,7 +4,7 @@
 
 use super::aggregate::{ascending, grouped};
 use super::document::{Block, Cell, Document, Table, Tone};
-use super::formatting::{bytes, fixed, short, thousands};
+use super::formatting::{bytes, fixed, thousands, three_digits};
 use crate::line::Race;
 use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub fn sections(races: &[Race], document: &mut Document) {
             "network" => network(&lines, document),
             "growth-rows" => growth(&lines, "rows", document),
             "growth-columns" => growth(&lines, "columns", document),
-            other => unknown(other, &lines, document),
+            other => write_unknown_race(other, &lines, document),
         }
     }
 }
@@ -39,7 +39,7 @@ pub fn sections(races: &[Race], document: &mut Document) {
 fn size(line: &Race) -> String {
     match (number(line, "rows"), number(line, "columns")) {
         (rows, columns) if rows.is_finite() && columns.is_finite() => {
-            format!(", {} × {}", short(rows), short(columns))
+            format!(", {} × {}", three_digits(rows), three_digits(columns))
         }
         _ => String::new(),
     }
@@ -57,21 +57,21 @@ fn word(line: &Race, key: &str) -> String {
     }
 }
 
-fn ours(line: &Race) -> bool {
+fn is_ours(line: &Race) -> bool {
     line.who.starts_with("privet")
 }
 
 /// A name, in bold if it is ours.
-fn who(line: &Race) -> Cell {
-    Cell::new(&*line.who, if ours(line) { Tone::Strong } else { Tone::Plain })
+fn name_cell(line: &Race) -> Cell {
+    Cell::new(&*line.who, if is_ours(line) { Tone::Strong } else { Tone::Plain })
 }
 
 /// A line, and its ratio to ours.
-type Raced<'a> = (&'a Race, f64);
+type RatioLine<'a> = (&'a Race, f64);
 
 /// Each line of a group with the ratio of theirs to ours, or of ours to theirs where more is better.
-fn raced<'a>(lines: &[&'a Race], key: &str, more_is_better: bool) -> Vec<Raced<'a>> {
-    let own = lines.iter().find(|line| ours(line)).map_or(f64::NAN, |own| number(own, key));
+fn with_ratios<'a>(lines: &[&'a Race], key: &str, more_is_better: bool) -> Vec<RatioLine<'a>> {
+    let own = lines.iter().find(|line| is_ours(line)).map_or(f64::NAN, |own| number(own, key));
     let ratio = |line: &Race| match more_is_better {
         true => own / number(line, key),
         false => number(line, key) / own,
@@ -94,18 +94,18 @@ fn fits(lines: &[&Race], document: &mut Document) {
         let name = if dataset == "–" { "Adult" } else { &dataset };
         let (mut all, mut plans) = (Vec::new(), Vec::new());
         for (_, mut lines) in grouped(lines.iter().copied(), setting) {
-            let own = lines.iter().find(|line| ours(line));
+            let own = lines.iter().find(|line| is_ours(line));
             let plan = own.map(|own| 1e3 * number(own, "plan_seconds"));
             plans.extend(
                 plan.filter(|time| time.is_finite()).map(|time| format!("{} ms", fixed(time, 1))),
             );
-            lines.sort_by_key(|line| !ours(line));
-            all.extend(raced(&lines, "seconds", false));
+            lines.sort_by_key(|line| !is_ours(line));
+            all.extend(with_ratios(&lines, "seconds", false));
         }
         let table = Table::of(format!("Fit: {name}{size}"), all)
-            .words("who", |(line, _)| who(line))
-            .words("storage", |(line, _)| word(line, "storage"))
-            .numbers("ε", |(line, _)| short(number(line, "epsilon")))
+            .text_column("who", |(line, _)| name_cell(line))
+            .text_column("storage", |(line, _)| word(line, "storage"))
+            .numbers("ε", |(line, _)| three_digits(number(line, "epsilon")))
             .numbers("λ", |(line, _)| fixed(number(line, "ridge"), 2))
             .numbers("seconds", |(line, _)| fixed(number(line, "seconds"), 4))
             .numbers("ratio", |(_, ratio)| fixed(*ratio, 2))
@@ -127,13 +127,14 @@ fn accountants(lines: &[&Race], document: &mut Document) {
          peer's discretisation, 1e-4 its default. Ratio: their time over ours.",
     );
     let questions = grouped(lines.iter().copied(), |line| word(line, "question"));
-    let asked = questions.iter().filter(|(_, lines)| lines.iter().any(|line| ours(line)));
-    let all: Vec<Raced<'_>> = asked.flat_map(|(_, lines)| raced(lines, "seconds", false)).collect();
-    let ratios = all.iter().filter(|(line, _)| !ours(line)).map(|(_, ratio)| *ratio);
+    let asked = questions.iter().filter(|(_, lines)| lines.iter().any(|line| is_ours(line)));
+    let all: Vec<RatioLine<'_>> =
+        asked.flat_map(|(_, lines)| with_ratios(lines, "seconds", false)).collect();
+    let ratios = all.iter().filter(|(line, _)| !is_ours(line)).map(|(_, ratio)| *ratio);
     let least = ratios.fold(f64::INFINITY, f64::min);
     let table = Table::of("Accountant: answers and times", all)
-        .words("question", |(line, _)| word(line, "question"))
-        .words("who", |(line, _)| who(line))
+        .text_column("question", |(line, _)| word(line, "question"))
+        .text_column("who", |(line, _)| name_cell(line))
         .numbers("answer", |(line, _)| fixed(number(line, "answer"), 5))
         .numbers("milliseconds", |(line, _)| fixed(1e3 * number(line, "seconds"), 2))
         .numbers("ratio", |(_, ratio)| fixed(*ratio, 0));
@@ -147,12 +148,14 @@ fn samplers(lines: &[&Race], document: &mut Document) {
     document.heading(3, "Samplers");
     let law = |line: &Race| (word(line, "sampler"), number(line, "scale").to_bits());
     let laws = grouped(lines.iter().copied(), law);
-    let all = laws.iter().flat_map(|(_, lines)| raced(lines, "draws_per_second", true));
+    let all = laws.iter().flat_map(|(_, lines)| with_ratios(lines, "draws_per_second", true));
     let table = Table::of("Samplers: millions of exact draws a second on one core", all)
-        .words("law", |(line, _)| word(line, "sampler"))
-        .numbers("scale", |(line, _)| short(number(line, "scale")))
-        .words("who", |(line, _)| who(line))
-        .numbers("millions a second", |(line, _)| short(number(line, "draws_per_second") / 1e6))
+        .text_column("law", |(line, _)| word(line, "sampler"))
+        .numbers("scale", |(line, _)| three_digits(number(line, "scale")))
+        .text_column("who", |(line, _)| name_cell(line))
+        .numbers("millions a second", |(line, _)| {
+            three_digits(number(line, "draws_per_second") / 1e6)
+        })
         .numbers("ratio", |(_, ratio)| fixed(*ratio, if *ratio < 10.0 { 2 } else { 0 }));
     document.table(table);
 }
@@ -165,14 +168,15 @@ fn network(lines: &[&Race], document: &mut Document) {
          Beside plain: how much longer than the same maker's plain step.",
     );
     let plain = |line: &Race| {
-        let same = |other: &&&Race| ours(other) == ours(line) && word(other, "mode") == "plain";
+        let same =
+            |other: &&&Race| is_ours(other) == is_ours(line) && word(other, "mode") == "plain";
         lines.iter().find(same).map_or(f64::NAN, |plain| number(plain, "examples_per_second"))
     };
     let table = Table::of("Networks: examples a second", lines.iter().copied())
-        .words("who", |line| line.who.clone())
-        .words("step", |line| word(line, "mode"))
+        .text_column("who", |line| line.who.clone())
+        .text_column("step", |line| word(line, "mode"))
         .numbers("batch", |line| thousands(number(line, "batch") as u64))
-        .numbers("threads", |line| short(number(line, "threads")))
+        .numbers("threads", |line| three_digits(number(line, "threads")))
         .numbers("examples a second", |line| thousands(number(line, "examples_per_second") as u64))
         .numbers("beside plain", |line| {
             fixed(plain(line) / number(line, "examples_per_second"), 2)
@@ -218,7 +222,7 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
     let panels = panels.into_iter().filter_map(|(key, name)| {
         let (sizes, values): (Vec<f64>, Vec<f64>) = points(lines, key).into_iter().unzip();
         let drawn = entrants.iter().enumerate().map(|(place, (who, lines))| {
-            let title = |x, y| format!("{who}: {} at {} {along}", short(y), short(x));
+            let title = |x, y| format!("{who}: {} at {} {along}", three_digits(y), three_digits(x));
             let points = points(lines, key).into_iter();
             let points = points.map(|(x, y)| PlotPoint { x, y, error: None, title: title(x, y) });
             PlotLine { style: style(place, who), points: points.collect() }
@@ -243,7 +247,7 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
     let sizes = |lines: &[&Race]| ascending(lines.iter().map(|line| number(line, along)));
     let told = |lines: &[&Race], key| fixed(slope(&points(lines, key)).unwrap_or(f64::NAN), 2);
     let slopes = Table::of(format!("Log-log slopes over {along}"), &entrants)
-        .words("who", |(name, lines)| Cell::new(name, who(lines[0]).tone))
+        .text_column("who", |(name, lines)| Cell::new(name, name_cell(lines[0]).tone))
         .numbers("from", |(_, lines)| whole(sizes(lines)[0]))
         .numbers("to", |(_, lines)| whole(sizes(lines).last().copied().unwrap_or(f64::NAN)))
         .numbers("slope of seconds", |(_, lines)| told(lines, "seconds"))
@@ -251,12 +255,12 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
     document.table(slopes);
     let caption = format!("Growth with {along}: measurements");
     let table = Table::of(caption, lines)
-        .words("who", |line| Cell::new(entrant(line), who(line).tone))
+        .text_column("who", |line| Cell::new(entrant(line), name_cell(line).tone))
         .numbers(along, |line| whole(number(line, along)))
         .numbers(across, |line| whole(number(line, across)))
-        .numbers("seconds", |line| short(number(line, "seconds")))
+        .numbers("seconds", |line| three_digits(number(line, "seconds")))
         .numbers("peak memory", |line| bytes(number(line, "peak_memory")));
-    document.folded(table);
+    document.collapsed_table(table);
 }
 
 fn style(place: usize, who: &str) -> Style {
@@ -268,19 +272,20 @@ fn whole(value: f64) -> String {
 }
 
 /// A race unknown to this version: all its measurements.
-fn unknown(name: &str, lines: &[&Race], document: &mut Document) {
+fn write_unknown_race(name: &str, lines: &[&Race], document: &mut Document) {
     document.heading(3, name);
     let keys: BTreeSet<&String> = lines.iter().flat_map(|line| line.measured.keys()).collect();
-    let mut table = Table::of(format!("Race: {name}"), lines).words("who", |line| who(line));
+    let mut table =
+        Table::of(format!("Race: {name}"), lines).text_column("who", |line| name_cell(line));
     for key in keys {
         let told = |line: &&&Race| match number(line, key) {
-            value if value.is_finite() => short(value),
+            value if value.is_finite() => three_digits(value),
             _ => word(line, key),
         };
         let name = key.replace('_', " ");
         table = match lines.iter().any(|line| number(line, key).is_finite()) {
             true => table.numbers(name, told),
-            false => table.words(name, told),
+            false => table.text_column(name, told),
         };
     }
     document.table(table);

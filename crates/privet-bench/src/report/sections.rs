@@ -4,7 +4,7 @@
 use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
 use super::document::{Block, Document, Rows, Table};
-use super::formatting::{Measure, bytes, short, thousands};
+use super::formatting::{Measure, bytes, thousands, three_digits};
 use super::networks;
 use super::published::Published;
 use super::race;
@@ -44,7 +44,7 @@ pub fn document(results: &[Results], length: Length) -> Document {
     );
     results.iter().flat_map(|result| &result.notices).for_each(|notice| document.notice(notice));
     match length {
-        Length::Whole => document.folded(circumstances(results, false)),
+        Length::Whole => document.collapsed_table(circumstances(results, false)),
         Length::Short => document.table(circumstances(results, true)),
     }
     document
@@ -76,9 +76,9 @@ fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a
             let measure = Measure(&group.measure);
             let at = |point: &&Summary| point.cell.epsilon == Some(epsilon);
             let peers = group.points().filter(at);
-            let peers = peers.filter(|point| Peer::named(&point.cell.method).is_some());
-            let peer =
-                compare::best(peers).map(|best| format!("{} ({})", score(best), best.cell.entry));
+            let peers = peers.filter(|point| Peer::by_name(&point.cell.method).is_some());
+            let peer = compare::best_result(peers)
+                .map(|best| format!("{} ({})", score(best), best.cell.entry));
             let printed = published
                 .filter(|published| published.comparable(group))
                 .and_then(|published| published.best(published.at(&group.dataset, epsilon)?))
@@ -90,16 +90,17 @@ fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a
         "In short: privet with proved constants, the best of others, and without privacy",
         lines,
     )
-    .words("data set", |line| line.group.dataset.as_str())
-    .words("suite", |line| line.suite)
-    .words("measure", |line| Measure(&line.group.measure).axis())
-    .numbers("ε", |line| short(line.epsilon))
+    .text_column("data set", |line| line.group.dataset.as_str())
+    .text_column("suite", |line| line.suite)
+    .text_column("measure", |line| Measure(&line.group.measure).axis())
+    .numbers("ε", |line| three_digits(line.epsilon))
     .numbers("privet", |line| {
         let ours = line.group.series.iter().filter(|series| {
-            series.calibration == Calibration::Sound && Peer::named(&series.method).is_none()
+            series.calibration == Calibration::Sound && Peer::by_name(&series.method).is_none()
         });
         let points = ours.flat_map(|series| &series.points);
-        let best = compare::best(points.filter(|point| point.cell.epsilon == Some(line.epsilon)));
+        let best =
+            compare::best_result(points.filter(|point| point.cell.epsilon == Some(line.epsilon)));
         let told =
             best.map_or("–".into(), |best| format!("{} ({})", score(best), best.cell.entry));
         super::document::Cell::new(told, super::document::Tone::Strong)
@@ -117,17 +118,17 @@ fn circumstances(results: &[Results], short: bool) -> Rows<&Head> {
         heads.dedup_by(|next, kept| next.suite == kept.suite && next.commit == kept.commit);
     }
     Table::of("Circumstances; a suite that was taken up again has several lines", heads)
-        .words("suite", |head| head.suite.as_str())
-        .words("started (UTC)", |head| {
+        .text_column("suite", |head| head.suite.as_str())
+        .text_column("started (UTC)", |head| {
             head.started.replace('T', " ").trim_end_matches('Z').to_owned()
         })
-        .words("commit", |head| head.commit.chars().take(12).collect::<String>())
-        .words("privet", |head| head.version.as_str())
-        .words("compiler", |head| head.compiler.as_str())
-        .words("processor", |head| head.machine.processor.as_str())
+        .text_column("commit", |head| head.commit.chars().take(12).collect::<String>())
+        .text_column("privet", |head| head.version.as_str())
+        .text_column("compiler", |head| head.compiler.as_str())
+        .text_column("processor", |head| head.machine.processor.as_str())
         .numbers("cores", |head| head.machine.cores.to_string())
         .numbers("memory", |head| bytes(head.machine.memory.map_or(f64::NAN, |size| size as f64)))
-        .words("system", |head| head.machine.system.as_str())
+        .text_column("system", |head| head.machine.system.as_str())
 }
 
 fn suite(
@@ -145,7 +146,7 @@ fn suite(
         if let Some(published) = published {
             document.table(compare::overview(groups, published));
         }
-        document.table(tables::answered(groups));
+        document.table(tables::answered_table(groups));
         networks::sections(groups, document);
         document.table(tables::costs(groups));
         if length == Length::Whole {
@@ -190,13 +191,13 @@ fn method(summaries: &[Summary], published: Option<&Published>) -> String {
 
 /// The peers, and the scope of their guarantees.
 fn peers(summaries: &[Summary]) -> String {
-    let named = grouped(summaries, |one| Peer::named(&one.cell.method));
+    let named = grouped(summaries, |one| Peer::by_name(&one.cell.method));
     let words = named.into_iter().filter_map(|(peer, found)| {
         let versions: BTreeSet<&str> =
             found.iter().flat_map(|one| one.chosen.keys().map(String::as_str)).collect();
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
         let peer = peer?;
-        Some(format!(" {} ({versions}) {}", peer.name(), peer.words()))
+        Some(format!(" {} ({versions}) {}", peer.name(), peer.remark()))
     });
     let words: Vec<String> = words.collect();
     match words[..] {
@@ -249,7 +250,7 @@ fn set(group: &Group, published: Option<&Published>, palette: &Palette, document
             classes => format!("{classes} classes"),
         };
         let deltas = group.points().filter_map(|one| one.cell.delta);
-        let mut deltas: Vec<String> = deltas.map(short).collect();
+        let mut deltas: Vec<String> = deltas.map(three_digits).collect();
         deltas.sort();
         deltas.dedup();
         let delta = match deltas.join(" or ") {
@@ -271,13 +272,13 @@ fn set(group: &Group, published: Option<&Published>, palette: &Palette, document
     if let Some(published) = beside {
         compare::set(group, published, document);
     }
-    document.folded(tables::numbers(group));
+    document.collapsed_table(tables::numbers(group));
     document.table(tables::certified(group));
-    document.folded(tables::refusals(group));
+    document.collapsed_table(tables::refusals(group));
 }
 
 /// A published number beside the marks of its learner.
-struct Mark {
+struct PublishedMark {
     epsilon: f64,
     value: f64,
     style: Style,
@@ -285,15 +286,17 @@ struct Mark {
 }
 
 /// The published numbers of a group with privacy.
-fn marks(group: &Group, published: &Published, palette: &Palette) -> Vec<Mark> {
+fn marks(group: &Group, published: &Published, palette: &Palette) -> Vec<PublishedMark> {
     let columns = |(epsilon, row): (f64, &BTreeMap<String, f64>)| {
-        let private = published.column.iter().filter(|column| published.private(&column.name));
+        let private =
+            published.column.iter().filter(|column| published.is_private_column(&column.name));
         let marks = private.filter_map(|column| {
             let value = *row.get(&column.name)?;
             let score = Measure(&group.measure).score(value);
             let (name, source) = (&column.name, &published.source);
-            let title = format!("published {name}: {score} at ε = {} ({source})", short(epsilon));
-            Some(Mark { epsilon, value, style: palette.learner(&column.method), title })
+            let title =
+                format!("published {name}: {score} at ε = {} ({source})", three_digits(epsilon));
+            Some(PublishedMark { epsilon, value, style: palette.learner(&column.method), title })
         });
         marks.collect::<Vec<_>>()
     };
@@ -349,7 +352,7 @@ fn lines(group: &Group, calibration: Calibration, palette: &Palette) -> Vec<Plot
             let points = series.points.iter().filter_map(|point| {
                 let x = point.cell.epsilon?;
                 let (score, setting) = (score(point), setting(point));
-                let title = format!("{}, ε = {}: {score}{setting}", series.entry, short(x));
+                let title = format!("{}, ε = {}: {score}{setting}", series.entry, three_digits(x));
                 Some(PlotPoint { x, y: point.mean, error: point.standard_error, title })
             });
             PlotLine { style: palette.entry(&series.entry), points: points.collect() }

@@ -1,9 +1,9 @@
 //! The tables of a suite that stand beside its plots: all numbers, certified ε, refusals, costs.
 
-use super::aggregate::{Group, Series, Summary, ascending, grouped, same};
+use super::aggregate::{Group, Series, Summary, ascending, grouped, same_epsilon};
 use super::compare::{heading, score};
 use super::document::{Cell, Rows, Table, Tone};
-use super::formatting::{Measure, bytes, fixed, short, thousands};
+use super::formatting::{Measure, bytes, fixed, thousands, three_digits};
 use crate::line::Refused;
 use crate::suite::Peer;
 use privet_learn::Calibration;
@@ -20,15 +20,15 @@ pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
     let caption =
         format!("All numbers of {}: {} by ε", group.dataset, Measure(&group.measure).axis());
     let mut table = Table::of(caption, series.chain(plain))
-        .words("entry", |(entry, ..)| *entry)
-        .words("constants", |(_, constants, _)| constants.clone());
+        .text_column("entry", |(entry, ..)| *entry)
+        .text_column("constants", |(_, constants, _)| constants.clone());
     let epsilons = group.epsilons();
     for epsilon in &epsilons {
         let here = |point: &&Summary| {
             let at = point.cell.epsilon.or(epsilons.last().copied());
-            same(at, Some(*epsilon))
+            same_epsilon(at, Some(*epsilon))
         };
-        table = table.numbers(short(*epsilon), |(.., points)| {
+        table = table.numbers(three_digits(*epsilon), |(.., points)| {
             points.iter().find(here).map(score).unwrap_or_default()
         });
     }
@@ -37,7 +37,7 @@ pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
 
 /// The constants of a learner.
 fn constants(method: &str, calibration: Calibration) -> String {
-    match Peer::named(method) {
+    match Peer::by_name(method) {
         Some(_) => "the peer's own".into(),
         None => calibration.to_string(),
     }
@@ -50,12 +50,12 @@ pub fn certified(group: &Group) -> Rows<&Series> {
         "Certified ε of printed constants, by the ε that is claimed (marked where the claim is not proved)",
         group.series.iter().filter(printed),
     )
-    .words("entry", |series| series.entry.as_str());
+    .text_column("entry", |series| series.entry.as_str());
     for epsilon in group.epsilons() {
-        table = table.numbers(format!("claimed {}", short(epsilon)), |series| {
+        table = table.numbers(format!("claimed {}", three_digits(epsilon)), |series| {
             let told = |point: &Summary| {
                 let tone = if point.exceeds_claim() { Tone::Warning } else { Tone::Plain };
-                Cell::new(point.certified.map_or_else(|| "none".into(), short), tone)
+                Cell::new(point.certified.map_or_else(|| "none".into(), three_digits), tone)
             };
             series.at(Some(epsilon)).map(told).unwrap_or_default()
         });
@@ -70,18 +70,20 @@ pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
     });
     let alike = alike.into_iter().map(|(_, cells)| cells);
     Table::of(format!("Refused on {}: {} cells", group.dataset, group.refused.len()), alike)
-        .words("entry", |cells| cells[0].cell.entry.as_str())
-        .words("constants", |cells| constants(&cells[0].cell.method, cells[0].cell.calibration))
-        .words("ε", |cells| {
+        .text_column("entry", |cells| cells[0].cell.entry.as_str())
+        .text_column("constants", |cells| {
+            constants(&cells[0].cell.method, cells[0].cell.calibration)
+        })
+        .text_column("ε", |cells| {
             let epsilons = ascending(cells.iter().filter_map(|one| one.cell.epsilon));
-            epsilons.into_iter().map(short).collect::<Vec<_>>().join(", ")
+            epsilons.into_iter().map(three_digits).collect::<Vec<_>>().join(", ")
         })
         .numbers("cells", |cells| cells.len().to_string())
-        .words("reason", |cells| cells[0].reason.as_str())
+        .text_column("reason", |cells| cells[0].reason.as_str())
 }
 
 /// The number of queries that voters answered, beside the guarantee of a theorem.
-pub fn answered(groups: &[Group]) -> Rows<(&Group, &Summary)> {
+pub fn answered_table(groups: &[Group]) -> Rows<(&Group, &Summary)> {
     let asked = groups.iter().flat_map(|group| group.points().map(move |point| (group, point)));
     let bound = |summary: &Summary| summary.questions.map(|questions| questions.bound);
     Table::of(
@@ -90,9 +92,9 @@ pub fn answered(groups: &[Group]) -> Rows<(&Group, &Summary)> {
          (Thakkar 2019, Theorem 12)",
         asked.filter(|(_, point)| point.answered.is_some()),
     )
-    .words("data set", |(group, _)| heading(group, groups))
-    .words("entry", |(_, point)| point.cell.entry.as_str())
-    .numbers("ε", |(_, point)| point.cell.epsilon.map(short).unwrap_or_default())
+    .text_column("data set", |(group, _)| heading(group, groups))
+    .text_column("entry", |(_, point)| point.cell.entry.as_str())
+    .numbers("ε", |(_, point)| point.cell.epsilon.map(three_digits).unwrap_or_default())
     .numbers("asked", |(_, point)| point.questions.map(|one| thousands(one.asked)).unwrap_or_default())
     .numbers("answered", |(_, point)| match point.answered {
         Some((mean, Some(error))) => format!("{} ± {}", fixed(mean, 1), fixed(error, 1)),
@@ -100,7 +102,7 @@ pub fn answered(groups: &[Group]) -> Rows<(&Group, &Summary)> {
         None => String::new(),
     })
     .numbers("εn/V", |(_, point)| bound(point).map(|bound| fixed(bound, 0)).unwrap_or_default())
-    .words("planned", |(_, point)| {
+    .text_column("planned", |(_, point)| {
         point.chosen.keys().cloned().collect::<Vec<_>>().join("; ")
     })
     .numbers("accuracy", |(_, point)| score(point))
@@ -114,7 +116,7 @@ pub fn costs(groups: &[Group]) -> Rows<(&Group, &Summary)> {
          memory of the process",
         measured,
     )
-    .words("data set", |(group, _)| heading(group, groups))
+    .text_column("data set", |(group, _)| heading(group, groups))
     .numbers("records", |(_, any)| thousands(any.rows))
     .numbers("columns", |(_, any)| thousands(any.columns));
     for wanted in [Calibration::Sound, Calibration::Printed] {
@@ -141,5 +143,5 @@ pub fn costs(groups: &[Group]) -> Rows<(&Group, &Summary)> {
 fn mean_seconds(points: &[Summary]) -> String {
     let total: f64 = points.iter().map(|point| point.seconds * point.runs as f64).sum();
     let runs: usize = points.iter().map(|point| point.runs).sum();
-    if runs > 0 { short(total / runs as f64) } else { String::new() }
+    if runs > 0 { three_digits(total / runs as f64) } else { String::new() }
 }

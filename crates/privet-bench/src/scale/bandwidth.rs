@@ -6,7 +6,7 @@
 //! (`posix_fadvise`), and the same files are then read without processing, before and after; the faster
 //! of both is the disk's rate.
 
-use super::models::LAW;
+use super::models::GROWTH_STANDIN;
 use super::shards::GeneratedRows;
 use super::{Scale, SizeSelection, line};
 use crate::error::BenchError;
@@ -22,15 +22,15 @@ use std::time::Instant;
 /// Memory of passes over files.
 const MEMORY: u64 = 750_000_000;
 /// Words of the array to add up: 1 GiB.
-const WORDS: usize = 1 << 27;
+const ARRAY_WORDS: usize = 1 << 27;
 /// Number of passes; the fastest counts.
-const TIMES: usize = 5;
+const PASSES: usize = 5;
 
 /// Bytes per second at which all cores read files without processing.
 pub(super) fn rate(files: &[PathBuf]) -> Result<f64, BenchError> {
     let started = Instant::now();
     let read = |path: &PathBuf| -> Result<u64, BenchError> {
-        let failed = BenchError::at(path);
+        let failed = BenchError::on_path(path);
         let (mut buffer, mut total) = (vec![0_u8; 1 << 20], 0);
         let mut whole = || -> std::io::Result<u64> {
             let mut file = std::fs::File::open(path)?;
@@ -49,8 +49,8 @@ pub(super) fn rate(files: &[PathBuf]) -> Result<f64, BenchError> {
 
 /// Bytes per second at which all cores read memory.
 fn memory_rate() -> f64 {
-    let words: Vec<u64> = (0..WORDS as u64).into_par_iter().collect();
-    let part = WORDS.div_ceil(rayon::current_num_threads());
+    let words: Vec<u64> = (0..ARRAY_WORDS as u64).into_par_iter().collect();
+    let part = ARRAY_WORDS.div_ceil(rayon::current_num_threads());
     let once = |_| {
         let started = Instant::now();
         let sum = words
@@ -58,15 +58,15 @@ fn memory_rate() -> f64 {
             .map(|some| some.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word)))
             .reduce(|| 0, u64::wrapping_add);
         std::hint::black_box(sum);
-        8.0 * WORDS as f64 / started.elapsed().as_secs_f64()
+        8.0 * ARRAY_WORDS as f64 / started.elapsed().as_secs_f64()
     };
-    (0..TIMES).map(once).fold(0.0, f64::max)
+    (0..PASSES).map(once).fold(0.0, f64::max)
 }
 
 /// The fewest seconds of several passes.
 fn fastest(mut pass: impl FnMut() -> Result<(), RecordsError>) -> Result<f64, RecordsError> {
     let mut least = f64::INFINITY;
-    for _ in 0..TIMES {
+    for _ in 0..PASSES {
         let started = Instant::now();
         pass()?;
         least = least.min(started.elapsed().as_secs_f64());
@@ -90,7 +90,7 @@ pub(super) fn run(
     let of = |found: &&super::Rectangle| found.name() == size.name;
     let Some(rectangle) = suite.bandwidth.iter().find(of) else { return Ok(()) };
     let (rows, columns) = (size.rows(rectangle.rows), rectangle.columns);
-    let generated = GeneratedRows::like(LAW, columns)?;
+    let generated = GeneratedRows::like(GROWTH_STANDIN, columns)?;
     let shards = generated.write(&settings.work.join("rows"), rows)?;
     let files = BlockFiles::open(&shards.files)?;
     let bytes = generated.bytes(rows);

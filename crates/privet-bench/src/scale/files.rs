@@ -4,7 +4,7 @@
 //! command in a process of its own, `privet train FOLDER --memory …`; `read` reads a table of
 //! Covertype's shape into memory. Files are in the system's cache, having just been written.
 
-use super::models::LAW;
+use super::models::GROWTH_STANDIN;
 use super::source::{Format, Kind, Next, Passing, Source};
 use super::{COVERTYPE, Scale, SizeSelection, line, slope};
 use crate::error::BenchError;
@@ -22,9 +22,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The interval at which a process's memory is read.
-const EVERY: Duration = Duration::from_millis(5);
+const MEMORY_INTERVAL: Duration = Duration::from_millis(5);
 /// Number of readings; the fastest counts.
-const TIMES: usize = 3;
+const READINGS: usize = 3;
 
 /// One length in every format, or Covertype's shape.
 pub(super) fn run(
@@ -45,7 +45,7 @@ pub(super) fn run(
             let bytes = source.write(&folder, format)?;
             let (schema, _) = source.schema(format)?;
             let (mut seconds, mut peak) = (f64::INFINITY, None);
-            for _ in 0..TIMES {
+            for _ in 0..READINGS {
                 memory::start();
                 let started = Instant::now();
                 let rows = read(&folder, &schema, &ReadOptions::default())?.rows();
@@ -65,7 +65,7 @@ pub(super) fn run(
         });
     }
     let rows = size.rows(size.name.parse().unwrap_or(0));
-    let law = Logistic { features: asked.columns - 1, ..catalog::law_of(LAW) };
+    let law = Logistic { features: asked.columns - 1, ..catalog::law_of(GROWTH_STANDIN) };
     let records = |part: u64| -> Next {
         let mut records = law.part(part);
         Box::new(move |record| records.next_into(record))
@@ -94,23 +94,23 @@ pub(super) fn run(
         }
         if let Some(command) = &settings.program {
             let schema = work.0.join(format!("{}.toml", format.name()));
-            fs::write(&schema, text).map_err(BenchError::at(&schema))?;
+            fs::write(&schema, text).map_err(BenchError::on_path(&schema))?;
             let mut asked_for = Command::new(command);
             asked_for.arg("as-privet").arg("train").arg(&folder).arg("--schema").arg(&schema);
             asked_for.args(["--epsilon", &asked.epsilon.to_string()]);
             asked_for.args(["--memory", &format!("{}B", asked.memory)]);
             asked_for.arg("--cache").arg(&work.0).arg("--out").arg(work.0.join("model.json"));
-            let (seconds, peak) = watched(asked_for.arg("--force"), command)?;
+            let (seconds, peak) = run_watched(asked_for.arg("--force"), command)?;
             told("train", seconds, peak)?;
         }
-        fs::remove_dir_all(&folder).map_err(BenchError::at(&folder))?;
+        fs::remove_dir_all(&folder).map_err(BenchError::on_path(&folder))?;
     }
     Ok(())
 }
 
 /// Records of Covertype's shape: ten integers, then zeros and ones.
 fn whole(part: u64, columns: usize) -> Next {
-    let law = Logistic { features: columns, ..catalog::law_of(LAW) };
+    let law = Logistic { features: columns, ..catalog::law_of(GROWTH_STANDIN) };
     let mut records = law.part(part);
     Box::new(move |record| {
         let class = records.next_into(record);
@@ -123,8 +123,8 @@ fn whole(part: u64, columns: usize) -> Next {
 }
 
 /// Runs a command to its end: its seconds and its peak memory.
-fn watched(command: &mut Command, program: &Path) -> Result<(f64, Option<u64>), BenchError> {
-    let failed = || BenchError::at(program);
+fn run_watched(command: &mut Command, program: &Path) -> Result<(f64, Option<u64>), BenchError> {
+    let failed = || BenchError::on_path(program);
     let started = Instant::now();
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = spawned.map_err(failed())?;
@@ -141,6 +141,6 @@ fn watched(command: &mut Command, program: &Path) -> Result<(f64, Option<u64>), 
                 }
             };
         }
-        std::thread::sleep(EVERY);
+        std::thread::sleep(MEMORY_INTERVAL);
     }
 }

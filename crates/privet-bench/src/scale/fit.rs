@@ -84,7 +84,8 @@ pub(super) fn fit(
     let peak = memory::peak();
     let found = release.value();
     let centre = found.centre.as_ref().map(|mean| Centre::new(mean, planned.facts().radius));
-    let taken = centre.as_ref().map(|centre| centre.along(&found.weights)).unwrap_or_default();
+    let taken =
+        centre.as_ref().map(|centre| centre.inner_products(&found.weights)).unwrap_or_default();
     let score = |features: &Matrix, row: usize| match &centre {
         Some(centre) => centre.scores(&features.entries(row), &found.weights, &taken)[0],
         None => {

@@ -27,7 +27,7 @@ use crate::head;
 use crate::line::{Line, Race};
 use crate::parts::target::{Finding, Target, held_against};
 use crate::parts::{self, Harness, Settings};
-use crate::suite::{Onlooker, Outcome};
+use crate::suite::{Outcome, RunObserver};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -60,9 +60,9 @@ pub struct Scale {
     /// Tables from CSV and Parquet.
     pub files: Sources,
     /// The race against peers.
-    pub race: Beside,
+    pub race: RaceSettings,
     /// A table with very many columns.
-    pub url: Wide,
+    pub url: WideTable,
     /// The targets.
     pub targets: Vec<Target>,
 }
@@ -127,7 +127,7 @@ pub struct Sources {
 /// The race.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Beside {
+pub struct RaceSettings {
     /// Number of rows n.
     pub rows: usize,
     /// Number of columns p, the constant one included.
@@ -143,7 +143,7 @@ pub struct Beside {
 /// A sparse table of very many columns.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Wide {
+pub struct WideTable {
     /// Number of rows n.
     pub rows: usize,
     /// Number of columns p.
@@ -190,7 +190,7 @@ impl SizeSelection {
 }
 
 /// The requested sizes: all in full if none is named.
-fn wanted(sizes: &[String], known: &[String]) -> Vec<SizeSelection> {
+fn requested_sizes(sizes: &[String], known: &[String]) -> Vec<SizeSelection> {
     let whole = |name: &String| SizeSelection { name: name.clone(), part: 1 };
     if sizes.is_empty() {
         return known.iter().map(whole).collect();
@@ -207,7 +207,7 @@ fn checked(settings: &Settings) -> Result<Scale, BenchError> {
     let mut suite = suite()?;
     parts::all_known("part", &settings.parts, &PARTS)?;
     let known: Vec<String> = PARTS.iter().flat_map(|part| suite.sizes_of(part)).collect();
-    let is_unknown = |size: &&String| wanted(&[(*size).clone()], &known).is_empty();
+    let is_unknown = |size: &&String| requested_sizes(&[(*size).clone()], &known).is_empty();
     if let Some(size) = settings.datasets.iter().find(is_unknown) {
         let (given, accepted) = (size.clone(), known.join(", "));
         return Err(BenchError::Unknown { what: "size", given, accepted });
@@ -265,13 +265,13 @@ pub fn run(
     settings: &Settings,
     out: &Path,
     resume: bool,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
 ) -> Result<Outcome, BenchError> {
     let suite = checked(settings)?;
     let mut harness = Harness::open((NAME, TEXT), out, resume, watch)?;
-    std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
-    for part in PARTS.into_iter().filter(|part| settings.wants(part)) {
-        for size in wanted(&settings.datasets, &suite.sizes_of(part)) {
+    std::fs::create_dir_all(&settings.work).map_err(BenchError::on_path(&settings.work))?;
+    for part in PARTS.into_iter().filter(|part| settings.is_requested(part)) {
+        for size in requested_sizes(&settings.datasets, &suite.sizes_of(part)) {
             let label = size.label();
             let of = |line: &Race| {
                 let named = line.measured.get("size").and_then(Value::as_str);
@@ -321,7 +321,7 @@ mod tests {
         }
         let wanted = |sizes: &[&str]| {
             let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-            super::wanted(&sizes, &suite.stand_ins.sizes)
+            super::requested_sizes(&sizes, &suite.stand_ins.sizes)
         };
         assert_eq!(wanted(&[]).len(), 4);
         let some = wanted(&["uber-4/100", "100000"]);
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_small_size_is_measured() {
         struct Nobody;
-        impl Onlooker for Nobody {
+        impl RunObserver for Nobody {
             fn say(&self, _words: &str) {}
             fn progress(&self, _done: u64, _total: u64, _seconds_left: f64) {}
             fn writing(&self, write: &mut dyn FnMut()) {

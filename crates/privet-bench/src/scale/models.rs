@@ -18,7 +18,7 @@ const MEMORY: u64 = 750_000_000;
 /// columns.
 const IN_MEMORY: usize = 20_000_000;
 /// The stand-in whose distribution the rows of growth follow.
-pub(super) const LAW: &str = "uber-3";
+pub(super) const GROWTH_STANDIN: &str = "uber-3";
 
 /// A table with its size.
 pub(super) struct Measured<'a> {
@@ -49,7 +49,7 @@ impl Measured<'_> {
     }
 }
 
-fn opened(files: &[std::path::PathBuf]) -> Result<OnDisk, BenchError> {
+fn open_files(files: &[std::path::PathBuf]) -> Result<OnDisk, BenchError> {
     Ok(OnDisk::open_all(files, MEMORY)?)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn stand_in(
     let generated = GeneratedRows::like(&size.name, columns)?;
     let shards = generated.write(&settings.work.join("rows"), rows)?;
     let held_out = generated.held_out(suite.stand_ins.held_out)?;
-    let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
+    let (table, rate) = (open_files(&shards.files)?, rate(&shards.files)?);
     let measured = Measured { made: &generated, size, rows, columns };
     let mut plain = f64::NAN;
     let private =
@@ -97,10 +97,10 @@ pub(super) fn growth(
 ) -> Result<(), BenchError> {
     let columns = suite.growth.columns;
     let rows = size.rows(size.name.parse().unwrap_or(0));
-    let generated = GeneratedRows::like(LAW, columns)?;
+    let generated = GeneratedRows::like(GROWTH_STANDIN, columns)?;
     let shards = generated.write(&settings.work.join("rows"), rows)?;
     let held_out = generated.held_out(50_000)?;
-    let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
+    let (table, rate) = (open_files(&shards.files)?, rate(&shards.files)?);
     let measured = Measured { made: &generated, size, rows, columns };
     let slope = |facts: &Value| slope("growth", facts, before);
     for method in &suite.methods {

@@ -2,7 +2,7 @@
 //! one run.
 
 use super::fit::{FitSettings, fit};
-use super::models::{LAW, Measured};
+use super::models::{GROWTH_STANDIN, Measured};
 use super::shards::GeneratedRows;
 use super::{Scale, SizeSelection, line};
 use crate::error::BenchError;
@@ -34,7 +34,7 @@ pub(super) fn run(
 ) -> Result<(), BenchError> {
     let (beside, columns) = (&suite.race, suite.race.columns);
     let rows = size.rows(beside.rows);
-    let generated = GeneratedRows::like(LAW, columns)?;
+    let generated = GeneratedRows::like(GROWTH_STANDIN, columns)?;
     let shards = generated.write(&settings.work.join("rows"), rows)?;
     let held_out = generated.held_out(beside.held_out)?;
     let measured = Measured { made: &generated, size, rows, columns };
@@ -94,7 +94,9 @@ fn export(
     let named = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
     let create = |ending: &str| {
         let path = named(ending);
-        Ok::<_, BenchError>(BufWriter::new(File::create(&path).map_err(BenchError::at(&path))?))
+        Ok::<_, BenchError>(BufWriter::new(
+            File::create(&path).map_err(BenchError::on_path(&path))?,
+        ))
     };
     let (mut values, mut labels) = (create("values")?, create("labels")?);
     for piece in pieces {
@@ -106,9 +108,9 @@ fn export(
         let numbers: Vec<u8> = dense.values().iter().flat_map(|x| x.to_le_bytes()).collect();
         let signs = codes.iter().map(|code| if *code == 1 { 1.0_f32 } else { -1.0 });
         let signs: Vec<u8> = signs.flat_map(f32::to_le_bytes).collect();
-        values.write_all(&numbers).map_err(BenchError::at(&named("values")))?;
-        labels.write_all(&signs).map_err(BenchError::at(&named("labels")))?;
+        values.write_all(&numbers).map_err(BenchError::on_path(&named("values")))?;
+        labels.write_all(&signs).map_err(BenchError::on_path(&named("labels")))?;
     }
-    values.flush().map_err(BenchError::at(&named("values")))?;
-    labels.flush().map_err(BenchError::at(&named("labels")))
+    values.flush().map_err(BenchError::on_path(&named("values")))?;
+    labels.flush().map_err(BenchError::on_path(&named("labels")))
 }

@@ -114,7 +114,7 @@ pub(super) struct Shards {
 impl Shards {
     /// No files yet. Made first: partly written files are removed too.
     pub fn empty(folder: &Path) -> Result<Self, BenchError> {
-        std::fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
+        std::fs::create_dir_all(folder).map_err(BenchError::on_path(folder))?;
         Ok(Self { folder: folder.into(), files: Vec::new() })
     }
 }

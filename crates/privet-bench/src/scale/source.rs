@@ -85,7 +85,7 @@ impl Source<'_> {
 
     /// Writes its files into a folder, all cores at a time; returns their total bytes.
     pub fn write(&self, folder: &Path, format: Format) -> Result<u64, BenchError> {
-        fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
+        fs::create_dir_all(folder).map_err(BenchError::on_path(folder))?;
         let write = |part: usize| {
             let path = folder.join(format!("part-{part:04}.{}", format.name()));
             let rows = SHARD.min(self.rows - part * SHARD);
@@ -95,7 +95,7 @@ impl Source<'_> {
                 #[cfg(feature = "parquet")]
                 Format::Parquet => self.parquet(&path, rows, next)?,
             }
-            Ok(fs::metadata(&path).map_err(BenchError::at(&path))?.len())
+            Ok(fs::metadata(&path).map_err(BenchError::on_path(&path))?.len())
         };
         let bytes: Result<Vec<u64>, BenchError> =
             (0..self.rows.div_ceil(SHARD)).into_par_iter().map(write).collect();
@@ -123,7 +123,7 @@ impl Source<'_> {
             }
             file.flush()
         };
-        written().map_err(BenchError::at(path))
+        written().map_err(BenchError::on_path(path))
     }
 
     #[cfg(feature = "parquet")]
@@ -167,7 +167,7 @@ impl Source<'_> {
             group.close()?;
             writer.close().map(|_| ())
         };
-        written().map_err(|error| BenchError::at(path)(std::io::Error::other(error)))
+        written().map_err(|error| BenchError::on_path(path)(std::io::Error::other(error)))
     }
 }
 

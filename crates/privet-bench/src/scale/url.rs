@@ -53,7 +53,7 @@ pub(super) fn run(
          [libsvm]\nfeatures = {columns}\nbounds = [0, 1]\n"
     ))?;
     let (shards, held_out) =
-        written(&law, &schema, &settings.work.join("rows"), (rows, wide.held_out))?;
+        write_rows(&law, &schema, &settings.work.join("rows"), (rows, wide.held_out))?;
     let table = OnDisk::open_all(&shards.files, MEMORY)?;
     let private = wide
         .epsilons
@@ -80,7 +80,7 @@ pub(super) fn run(
 }
 
 /// Writes training rows to a file, and keeps test rows in memory.
-fn written(
+fn write_rows(
     law: &Text,
     schema: &Schema,
     folder: &Path,

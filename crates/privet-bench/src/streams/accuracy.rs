@@ -4,7 +4,7 @@ use super::{Streams, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
 use crate::race::environment::{Environment, Rival};
-use crate::suite::{Onlooker, write_stream};
+use crate::suite::{RunObserver, write_stream};
 use privet_catalog as catalog;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::read::{self, ReadOptions, Report};
@@ -12,7 +12,7 @@ use privet_data::{Dataset, Schema, Target, keyed, split};
 use privet_dp::noise::SystemRandom;
 use privet_learn::streams::live::Live;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{Plan, Request, Words, plan};
+use privet_learn::{Plan, Request, RequestOptions, plan};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -23,16 +23,16 @@ const RIVER_ROWS: usize = 200_000;
 /// The time limit of river.
 const LIMIT: Duration = Duration::from_secs(1_200);
 
-pub(super) fn planned(
+pub(super) fn plan_stream(
     schema: &Schema,
     rows: u64,
     (method, batch): (&str, u32),
     epsilon: Option<f64>,
 ) -> Result<Plan<Online>, BenchError> {
     let method: Method = method.parse()?;
-    let words = Words { epsilon, ..Words::of("gd".parse()?) };
+    let words = RequestOptions { epsilon, ..RequestOptions::of("gd".parse()?) };
     let request = Online::request(schema, rows, method, &words)?;
-    let task = request.task.clone().in_batches(batch).keeping(10_000);
+    let task = request.task.clone().in_batches(batch).keeping_models(10_000);
     Ok(plan(&Request { task, ..request })?)
 }
 
@@ -96,7 +96,7 @@ fn share_right(plan: &Plan<Online>, data: &Dataset) -> Result<f64, BenchError> {
 pub(super) fn accuracy(
     suite: &Streams,
     settings: &Settings,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<Vec<String>, BenchError> {
     let mut missing = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn accuracy(
         let filed = read::read(file, &schema, &ReadOptions::default())?;
         for order in &suite.accuracy.orders {
             let data = match order.as_str() {
-                "shuffled" => filed.select(&split::shuffled(filed.rows(), &keyed::key(1))),
+                "shuffled" => filed.select(&split::shuffled_rows(filed.rows(), &keyed::key(1))),
                 _ => filed.clone(),
             };
             one_stream(suite, (name, order), (&schema, &data), watch, emit)?;
@@ -150,20 +150,20 @@ fn one_stream(
     suite: &Streams,
     (name, order): (&str, &str),
     (schema, data): (&Schema, &Dataset),
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let rows = data.rows() as u64;
     for batch in &suite.accuracy.batches {
         watch.say(&format!("accuracy: {name}, {order}, {batch} rows a step"));
         let facts = json!({ "dataset": name, "order": order, "batch": batch, "rows": rows });
-        let plain = share_right(&planned(schema, rows, ("non-private", *batch), None)?, data)?;
+        let plain = share_right(&plan_stream(schema, rows, ("non-private", *batch), None)?, data)?;
         let mut measured = facts.clone();
         measured["accuracy"] = json!(plain);
         emit(line("accuracy", "privet without noise", measured))?;
         for epsilon in &suite.accuracy.epsilons {
             for _ in 0..suite.runs {
-                let plan = planned(schema, rows, ("ftrl", *batch), Some(*epsilon))?;
+                let plan = plan_stream(schema, rows, ("ftrl", *batch), Some(*epsilon))?;
                 let found = share_right(&plan, data)?;
                 let mut measured = facts.clone();
                 measured["epsilon"] = json!(epsilon);
@@ -192,12 +192,12 @@ pub(super) fn numbers(columns: usize, norm: &str, bias: bool) -> Result<Schema, 
 }
 
 /// Runs the part.
-pub(super) fn pace(
+pub(super) fn run_pace(
     suite: &Streams,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
-    let super::Pace { rows, columns, batches, epsilon } = &suite.pace;
+    let super::TimedStreams { rows, columns, batches, epsilon } = &suite.pace;
     let schema = numbers(columns - 1, "l2", true)?;
     let width = *columns;
     let value = |at: usize| ((at.wrapping_mul(2_654_435_761) >> 7) % 201) as f32 / 1_024.0 - 0.0977;
@@ -208,7 +208,7 @@ pub(super) fn pace(
     let data = Dataset { features, target, units: None, report: Report::default() };
     for batch in batches {
         watch.say(&format!("pace: {batch} rows a step"));
-        let plan = planned(&schema, *rows as u64, ("ftrl", *batch), Some(*epsilon))?;
+        let plan = plan_stream(&schema, *rows as u64, ("ftrl", *batch), Some(*epsilon))?;
         let mut best = f64::INFINITY;
         for _ in 0..suite.runs.max(1) {
             let mut source = SystemRandom::new()?;

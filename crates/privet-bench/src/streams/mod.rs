@@ -18,7 +18,7 @@ use crate::error::BenchError;
 use crate::line::Line;
 use crate::parts::target::{Finding, Target, held_against};
 use crate::parts::{self, Harness, Settings};
-use crate::suite::{Onlooker, Outcome};
+use crate::suite::{Outcome, RunObserver};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub struct Streams {
     /// Regret of experts, with many columns.
     pub experts: Experts,
     /// Speed.
-    pub pace: Pace,
+    pub pace: TimedStreams,
     /// The targets.
     pub targets: Vec<Target>,
 }
@@ -95,7 +95,7 @@ pub struct Experts {
 /// The streams that are timed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pace {
+pub struct TimedStreams {
     /// The horizon T.
     pub rows: usize,
     /// Number of columns p.
@@ -116,7 +116,7 @@ pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
     parts::line(format!("{PREFIX}-{part}"), who, measured)
 }
 
-fn wanted(settings: &Settings) -> Result<Streams, BenchError> {
+fn requested_suite(settings: &Settings) -> Result<Streams, BenchError> {
     let mut wanted = suite()?;
     parts::all_known("part", &settings.parts, &PARTS)?;
     parts::all_known("data set", &settings.datasets, &wanted.accuracy.datasets)?;
@@ -135,14 +135,14 @@ pub fn run(
     settings: &Settings,
     out: &Path,
     resume: bool,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
 ) -> Result<Outcome, BenchError> {
-    let suite = wanted(settings)?;
+    let suite = requested_suite(settings)?;
     let mut harness = Harness::open((NAME, TEXT), out, resume, watch)?;
     for (place, part) in PARTS.into_iter().enumerate() {
         harness.at(place, PARTS.len());
         let of = format!("{PREFIX}-{part}");
-        if !settings.wants(part) || harness.is_there(part, |line| line.race == of) {
+        if !settings.is_requested(part) || harness.is_there(part, |line| line.race == of) {
             continue;
         }
         let mut missing = Vec::new();
@@ -153,7 +153,7 @@ pub fn run(
             }
             "regret" => regret::regret(&suite, watch, emit),
             "experts" => regret::experts(&suite, watch, emit),
-            _ => accuracy::pace(&suite, watch, emit),
+            _ => accuracy::run_pace(&suite, watch, emit),
         })?;
         harness.outcome.missing.append(&mut missing);
     }

@@ -1,18 +1,18 @@
 //! Regret of online learners against T, and of experts against p, on generated rows.
 
-use super::accuracy::{numbers, planned, progressively};
+use super::accuracy::{numbers, plan_stream, progressively};
 use super::{Streams, line};
 use crate::error::BenchError;
 use crate::parts::Emit;
-use crate::suite::Onlooker;
+use crate::suite::RunObserver;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_data::read::Report;
 use privet_data::{Dataset, Schema, Target};
 use privet_dp::noise::SystemRandom;
-use privet_learn::streams::leader::LONGEST;
+use privet_learn::streams::leader::LONGEST_HORIZON;
 use privet_learn::streams::live::Live;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{Plan, Request, Words, plan};
+use privet_learn::{Plan, Request, RequestOptions, plan};
 use privet_optim::loss::Loss;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
@@ -60,11 +60,11 @@ fn learner(
     method: &str,
     epsilon: Option<f64>,
 ) -> Result<Plan<Online>, BenchError> {
-    let first = planned(schema, rows as u64, (method, 1), epsilon)?;
+    let first = plan_stream(schema, rows as u64, (method, 1), epsilon)?;
     let method: Method = method.parse()?;
-    let words = Words { epsilon, ..Words::of("gd".parse()?) };
+    let words = RequestOptions { epsilon, ..RequestOptions::of("gd".parse()?) };
     let mut asked = Online::request(schema, rows as u64, method, &words)?;
-    asked.task = Online { loss: COST, ..asked.task }.in_batches(1).keeping(10_000);
+    asked.task = Online { loss: COST, ..asked.task }.in_batches(1).keeping_models(10_000);
     if asked.task.method.info().settings.iter().any(|setting| setting.name == "rate") {
         let noise = first.settings().get("sum_noise").unwrap_or(0.0) / first.facts().slope;
         let rate = 4.0 / (rows as f64 * (1.0 + 2.0 * noise)).sqrt();
@@ -79,14 +79,14 @@ fn learner(
 /// Runs the part.
 pub(super) fn regret(
     suite: &Streams,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     for method in &suite.regret.methods {
         let mut before: Option<(f64, f64)> = None;
         for power in &suite.regret.powers {
             let rows = 10_usize.pow(*power);
-            if method == "leader" && rows > LONGEST as usize {
+            if method == "leader" && rows > LONGEST_HORIZON as usize {
                 continue;
             }
             watch.say(&format!("regret: {method}, {rows} rows"));
@@ -116,7 +116,10 @@ pub(super) fn regret(
 
 /// The cost of the best model of all rows.
 fn best_cost(schema: &Schema, data: &Dataset) -> Result<f64, BenchError> {
-    let words = Words { loss: Some("huber-svm".into()), ..Words::of("non-private".parse()?) };
+    let words = RequestOptions {
+        loss: Some("huber-svm".into()),
+        ..RequestOptions::of("non-private".parse()?)
+    };
     let request = Request::build(schema, data.rows() as u64, &words)?;
     let release = plan(&request)?.run(data, &mut SystemRandom::new()?, &AtomicBool::new(false))?;
     let weights = &release.value().weights[0];
@@ -154,7 +157,7 @@ fn advice(columns: usize, rows: usize) -> Dataset {
 /// Runs the part.
 pub(super) fn experts(
     suite: &Streams,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let super::Experts { columns, rows, epsilon } = &suite.experts;
@@ -175,7 +178,7 @@ pub(super) fn experts(
             places.iter().zip(values).for_each(|(c, x)| sums[*c as usize] += label * f64::from(*x));
         }
         let best = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let words = Words { epsilon: Some(*epsilon), ..Words::of("gd".parse()?) };
+        let words = RequestOptions { epsilon: Some(*epsilon), ..RequestOptions::of("gd".parse()?) };
         let asked = Online::request(&schema, *rows as u64, "experts".parse()?, &words)?;
         let plan = plan(&asked)?;
         let batch = plan.facts().batch as usize;

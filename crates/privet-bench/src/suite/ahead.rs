@@ -1,6 +1,6 @@
 //! The remaining work, and its expected time.
 
-use super::cells::{Group, Known, Place};
+use super::cells::{GridCell, Group, KnownResults};
 use super::estimate::{Measured, model};
 use super::table::Size;
 use crate::line::{Run, Stage};
@@ -34,19 +34,19 @@ impl Forecast {
 
 /// The remaining work by data set and entry, in modelled seconds.
 #[derive(Debug, Default)]
-pub struct Ahead {
+pub struct RemainingWork {
     parts: BTreeMap<(String, String), Forecast>,
 }
 
-impl Ahead {
+impl RemainingWork {
     /// Recounts the remaining work on a data set.
-    pub fn count(&mut self, dataset: &str, groups: &[Group<'_>], known: &Known, size: Size) {
+    pub fn count(&mut self, dataset: &str, groups: &[Group<'_>], known: &KnownResults, size: Size) {
         self.forget(dataset);
         for group in groups {
             let Some(place) = group.places.first() else { continue };
             let key = (dataset.to_owned(), place.entry.name.clone());
             let part = self.parts.entry(key).or_default();
-            *part = part.plus(left(group, known, size));
+            *part = part.plus(remaining_work(group, known, size));
         }
     }
 
@@ -56,7 +56,7 @@ impl Ahead {
     }
 
     /// Subtracts one model, with its modelled time.
-    pub fn made(&mut self, run: &Run, modelled: f64) {
+    pub fn subtract_model(&mut self, run: &Run, modelled: f64) {
         let key = (run.cell.dataset.clone(), run.cell.entry.clone());
         if let Some(part) = self.parts.get_mut(&key) {
             let count = match run.stage {
@@ -78,10 +78,10 @@ impl Ahead {
 }
 
 /// The remaining work of a group.
-fn left(group: &Group<'_>, known: &Known, size: Size) -> Forecast {
-    let seconds = |place: &Place<'_>| model(place.entry, &place.cell.settings, size);
+fn remaining_work(group: &Group<'_>, known: &KnownResults, size: Size) -> Forecast {
+    let seconds = |place: &GridCell<'_>| model(place.entry, &place.cell.settings, size);
     let mut total = Forecast::default();
-    let open: Vec<&Place<'_>> =
+    let open: Vec<&GridCell<'_>> =
         group.places.iter().filter(|place| !known.is_refused(&place.cell)).collect();
     for place in open.iter().filter(|place| place.entry.is_tuned()) {
         let runs = known.missing(&place.cell, Stage::Screen, place.entry.screen).len() as u64;
@@ -96,7 +96,7 @@ fn left(group: &Group<'_>, known: &Known, size: Size) -> Forecast {
         let seconds = counting as f64 * mean;
         return total.plus(Forecast { screening: 0, counting, seconds });
     }
-    for place in known.chosen(group) {
+    for place in known.final_places(group) {
         let counting = known.missing(&place.cell, Stage::Final, group.runs).len() as u64;
         let seconds = counting as f64 * seconds(place);
         total = total.plus(Forecast { screening: 0, counting, seconds });

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell and the entry that it belongs to.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct GridCell<'a> {
     /// The cell of its results.
     pub cell: Cell,
     /// The entry of the suite.
@@ -20,7 +20,7 @@ pub struct Place<'a> {
 #[derive(Debug)]
 pub struct Group<'a> {
     /// One for each point of the grid.
-    pub places: Vec<Place<'a>>,
+    pub places: Vec<GridCell<'a>>,
     /// Number of final models for each chosen cell.
     pub runs: u32,
 }
@@ -41,7 +41,7 @@ pub fn groups<'a>(
         };
         for calibration in wanted.calibrations(entry) {
             for epsilon in &epsilons {
-                let place = |point: &Point| Place {
+                let place = |point: &Point| GridCell {
                     cell: Cell {
                         dataset: source.name.clone(),
                         entry: entry.name.clone(),
@@ -78,12 +78,12 @@ pub fn key(cell: &Cell) -> String {
 
 /// The results so far.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownResults {
     scores: BTreeMap<(String, Stage, u32), f64>,
     refused: BTreeSet<String>,
 }
 
-impl Known {
+impl KnownResults {
     /// From the lines of a results file.
     pub fn of(lines: &[Line]) -> Self {
         let mut known = Self::default();
@@ -120,7 +120,7 @@ impl Known {
     }
 
     /// The mean of the screening runs; `None` if there is none.
-    fn screened(&self, place: &Place<'_>) -> Option<f64> {
+    fn screening_mean(&self, place: &GridCell<'_>) -> Option<f64> {
         let key = key(&place.cell);
         let scores: Vec<f64> = (0..place.entry.screen)
             .filter_map(|run| self.scores.get(&(key.clone(), Stage::Screen, run)).copied())
@@ -131,18 +131,18 @@ impl Known {
 
     /// The places with final runs: all of an untuned group; of a tuned one the `keep` with the best mean
     /// in screening, the earlier point first among equals.
-    pub fn chosen<'g, 'a>(&self, group: &'g Group<'a>) -> Vec<&'g Place<'a>> {
+    pub fn final_places<'g, 'a>(&self, group: &'g Group<'a>) -> Vec<&'g GridCell<'a>> {
         let Some(entry) = group.places.first().map(|place| place.entry) else {
             return Vec::new();
         };
         if !entry.is_tuned() {
             return group.places.iter().collect();
         }
-        let mut ranked: Vec<(f64, &Place<'a>)> = group
+        let mut ranked: Vec<(f64, &GridCell<'a>)> = group
             .places
             .iter()
             .filter(|place| !self.is_refused(&place.cell))
-            .filter_map(|place| Some((self.screened(place)?, place)))
+            .filter_map(|place| Some((self.screening_mean(place)?, place)))
             .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked.truncate(entry.keep);
@@ -213,8 +213,8 @@ method = "non-private"
         assert_eq!(groups[0].places[0].cell.delta, Some(1e-4));
         let group = &groups[0];
         let cell = |point: usize| &group.places[point].cell;
-        let mut known = Known::default();
-        assert!(known.chosen(group).is_empty(), "nothing was screened");
+        let mut known = KnownResults::default();
+        assert!(known.final_places(group).is_empty(), "nothing was screened");
         for (point, scores) in [(0, [60.0, 60.0]), (1, [90.0, 20.0]), (2, [61.0, 61.0])] {
             for (number, score) in scores.into_iter().enumerate() {
                 known.add(&run(cell(point), Stage::Screen, number as u32, score));
@@ -225,7 +225,8 @@ method = "non-private"
         known.add(&run(&groups[1].places[3].cell, Stage::Screen, 0, 100.0));
         let refused = Refused { cell: cell(3).clone(), reason: "no".into() };
         known.add(&Line::Refused(refused));
-        let chosen: Vec<&Cell> = known.chosen(group).iter().map(|place| &place.cell).collect();
+        let chosen: Vec<&Cell> =
+            known.final_places(group).iter().map(|place| &place.cell).collect();
         assert_eq!(chosen, [cell(2), cell(0)]);
         assert_eq!(known.missing(cell(1), Stage::Final, 3), [1, 2]);
         assert_eq!(known.missing(cell(0), Stage::Screen, 2), [0_u32; 0]);
@@ -238,7 +239,7 @@ method = "non-private"
         for group in groups(&suite, &Selection::all(&suite), &suite.datasets[0], 36_177) {
             for place in &group.places {
                 let text = serde_json::to_string(&run(&place.cell, Stage::Final, 0, 1.0)).unwrap();
-                let known = Known::of(&[serde_json::from_str(&text).unwrap()]);
+                let known = KnownResults::of(&[serde_json::from_str(&text).unwrap()]);
                 assert_eq!(known.missing(&place.cell, Stage::Final, 2), [1]);
             }
         }

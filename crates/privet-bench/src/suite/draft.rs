@@ -19,7 +19,7 @@ use toml::Spanned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Draft {
+struct SuiteDraft {
     name: String,
     title: String,
     #[serde(default)]
@@ -33,7 +33,7 @@ struct Draft {
     datasets: Vec<Spanned<SourceDraft>>,
     methods: Vec<Spanned<EntryDraft>>,
     #[serde(default)]
-    targets: Vec<Spanned<target::Draft>>,
+    targets: Vec<Spanned<target::TargetDraft>>,
 }
 
 fn replace_one() -> Neighbours {
@@ -97,23 +97,23 @@ struct EntryDraft {
     epsilons: Option<Vec<f64>>,
     delta: Option<DeltaDraft>,
     neighbours: Option<Neighbours>,
-    #[serde(default = "sound")]
+    #[serde(default = "default_calibrations")]
     calibrations: Vec<Calibration>,
     published: Option<String>,
     #[serde(default)]
     grid: BTreeMap<String, Vec<Value>>,
-    #[serde(default = "one")]
+    #[serde(default = "default_one")]
     screen: u32,
     #[serde(default = "five")]
     keep: usize,
     datasets: Option<Vec<String>>,
 }
 
-fn sound() -> Vec<Calibration> {
+fn default_calibrations() -> Vec<Calibration> {
     vec![Calibration::Sound]
 }
 
-fn one() -> u32 {
+fn default_one() -> u32 {
     1
 }
 
@@ -124,13 +124,13 @@ fn five() -> usize {
 /// A suite from its text; `file` is for errors, and paths are relative to `folder`.
 pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError> {
     let check = Check { text, file };
-    let draft: Draft = toml::from_str(text)
-        .map_err(|error| check.refused(error.span().map(|span| span.start), error.message()))?;
+    let draft: SuiteDraft = toml::from_str(text)
+        .map_err(|error| check.refusal(error.span().map(|span| span.start), error.message()))?;
     let epsilons = check.epsilons(draft.epsilons.get_ref(), draft.epsilons.span().start)?;
     let delta = check.delta(draft.delta.get_ref(), draft.delta.span().start)?;
     if *draft.runs.get_ref() == 0 {
         return Err(
-            check.refused(Some(draft.runs.span().start), "runs: accepted is a number from 1")
+            check.refusal(Some(draft.runs.span().start), "runs: accepted is a number from 1")
         );
     }
     let datasets = draft
@@ -144,18 +144,19 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
         (Family::Train, Some(loss)) => loss.loss(),
         (Family::Complete | Family::Network, None) => Loss::SQUARED,
         (Family::Train, None) => {
-            return Err(check.refused(
+            return Err(check.refusal(
                 None,
                 "missing field `loss`; it is left out with task = \"complete\" or \"network\" alone",
             ));
         }
         (Family::Complete | Family::Network, Some(_)) => {
             let why = "with task = \"complete\" or \"network\" there is no loss: leave it out";
-            return Err(check.refused(None, why));
+            return Err(check.refusal(None, why));
         }
     };
     let neighbours = draft.neighbours;
-    let usual = Usual { family: draft.task, loss, epsilons, delta, neighbours, datasets: &names };
+    let usual =
+        MethodDefaults { family: draft.task, loss, epsilons, delta, neighbours, datasets: &names };
     let entries = draft
         .methods
         .iter()
@@ -167,17 +168,17 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
         let odd = |name: &&String| !methods.contains(&name.as_str());
         if let Some(name) = source.methods.iter().flatten().find(odd) {
             let why = format!("method '{name}': this suite has {}", methods.join(", "));
-            return Err(check.refused(Some(draft.span().start), why));
+            return Err(check.refusal(Some(draft.span().start), why));
         }
     }
     if entries.is_empty() || names.is_empty() {
-        return Err(check.refused(None, "accepted is one of [[datasets]] and [[methods]] or more"));
+        return Err(check.refusal(None, "accepted is one of [[datasets]] and [[methods]] or more"));
     }
     let (name, title, text) = (draft.name, draft.title, text.to_owned());
     let (runs, family) = (draft.runs.into_inner(), draft.task);
     let mut suite = Suite { name, title, family, runs, datasets, entries, targets: vec![], text };
     for draft in &draft.targets {
-        let refused = |why| check.refused(Some(draft.span().start), format!("target: {why}"));
+        let refused = |why| check.refusal(Some(draft.span().start), format!("target: {why}"));
         let target = draft.get_ref().check(&suite).map_err(refused)?;
         suite.targets.push(target);
     }
@@ -188,7 +189,7 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
 const HELD_OUT: f64 = 0.1;
 
 /// The defaults of a method.
-struct Usual<'a> {
+struct MethodDefaults<'a> {
     family: Family,
     loss: Loss,
     epsilons: Vec<f64>,
@@ -204,7 +205,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn refused(&self, start: Option<usize>, why: impl std::fmt::Display) -> BenchError {
+    fn refusal(&self, start: Option<usize>, why: impl std::fmt::Display) -> BenchError {
         let line =
             |start: usize| 1 + self.text.bytes().take(start).filter(|byte| *byte == b'\n').count();
         let file = match start {
@@ -217,18 +218,18 @@ impl Check<'_> {
     fn different(&self, names: &[&str], what: &str) -> Result<(), BenchError> {
         let mut seen = BTreeSet::new();
         match names.iter().find(|name| !seen.insert(**name)) {
-            Some(name) => Err(self.refused(None, format!("two {what}s are called '{name}'"))),
+            Some(name) => Err(self.refusal(None, format!("two {what}s are called '{name}'"))),
             None => Ok(()),
         }
     }
 
     fn epsilons(&self, epsilons: &[f64], start: usize) -> Result<Vec<f64>, BenchError> {
         for epsilon in epsilons {
-            EPSILON.check(*epsilon).map_err(|error| self.refused(Some(start), error))?;
+            EPSILON.check(*epsilon).map_err(|error| self.refusal(Some(start), error))?;
         }
         match epsilons {
             [] => {
-                Err(self.refused(Some(start), format!("epsilons: accepted is a list of {EPSILON}")))
+                Err(self.refusal(Some(start), format!("epsilons: accepted is a list of {EPSILON}")))
             }
             _ => Ok(epsilons.to_vec()),
         }
@@ -238,10 +239,10 @@ impl Check<'_> {
         match delta {
             DeltaDraft::Number(delta) => match DELTA.check(*delta) {
                 Ok(delta) => Ok(Delta::Fixed(delta)),
-                Err(error) => Err(self.refused(Some(start), error)),
+                Err(error) => Err(self.refusal(Some(start), error)),
             },
             DeltaDraft::Word(word) if word == "1/n^2" => Ok(Delta::InverseSquare),
-            DeltaDraft::Word(word) => Err(self.refused(
+            DeltaDraft::Word(word) => Err(self.refusal(
                 Some(start),
                 format!("delta '{word}': accepted is \"1/n^2\", or {DELTA}"),
             )),
@@ -259,7 +260,7 @@ impl Check<'_> {
         if name.is_empty() || name.starts_with('.') || !name.chars().all(safe) {
             let words =
                 format!("data set '{name}': accepted are letters, digits, '-', '_' and '.'");
-            return Err(self.refused(Some(start), words));
+            return Err(self.refusal(Some(start), words));
         }
         let own = match (schema, train, test) {
             (Some(schema), Some(train), Some(test)) => {
@@ -267,12 +268,12 @@ impl Check<'_> {
             }
             (None, None, None) => {
                 let entry =
-                    catalog::find(name).map_err(|error| self.refused(Some(start), error))?;
+                    catalog::find(name).map_err(|error| self.refusal(Some(start), error))?;
                 if entry.is_ratings() != (family == Family::Complete) {
                     let words = format!(
                         "data set '{name}': accepted are sets of ratings with task = \"complete\", and others without"
                     );
-                    return Err(self.refused(Some(start), words));
+                    return Err(self.refusal(Some(start), words));
                 }
                 None
             }
@@ -281,7 +282,7 @@ impl Check<'_> {
                     "data set '{name}': accepted is a name of the catalog alone, or schema, train and \
                      test together"
                 );
-                return Err(self.refused(Some(start), words));
+                return Err(self.refusal(Some(start), words));
             }
         };
         let checked = |epsilons: &Option<Vec<f64>>| match epsilons {
@@ -295,7 +296,7 @@ impl Check<'_> {
             let words = format!(
                 "data set '{name}': held-out is of ratings (task = \"complete\"), a share above 0 and below 1"
             );
-            return Err(self.refused(Some(start), words));
+            return Err(self.refusal(Some(start), words));
         }
         let delta = draft.delta.as_ref().map(|delta| self.delta(delta, start)).transpose()?;
         Ok(Source {
@@ -313,10 +314,10 @@ impl Check<'_> {
         &self,
         draft: &EntryDraft,
         start: usize,
-        usual: &Usual<'_>,
+        usual: &MethodDefaults<'_>,
     ) -> Result<Entry, BenchError> {
         let refused = |why: &dyn std::fmt::Display| {
-            self.refused(Some(start), format!("method '{}': {why}", draft.name))
+            self.refusal(Some(start), format!("method '{}': {why}", draft.name))
         };
         let learner = match (&draft.method, &draft.peer) {
             (Some(method), None) => {
@@ -327,7 +328,7 @@ impl Check<'_> {
             }
             (None, Some(peer)) => {
                 let peer: Peer = peer.parse().map_err(|error: String| refused(&error))?;
-                self.beside(draft, peer, usual).map_err(|why| refused(&why))?;
+                self.check_peer(draft, peer, usual).map_err(|why| refused(&why))?;
                 Learner::Peer(peer)
             }
             _ => return Err(refused(&"accepted is a method or a peer, one of them")),
@@ -402,7 +403,12 @@ impl Check<'_> {
     }
 
     /// Refuses settings that a peer fixes itself.
-    fn beside(&self, draft: &EntryDraft, peer: Peer, usual: &Usual<'_>) -> Result<(), String> {
+    fn check_peer(
+        &self,
+        draft: &EntryDraft,
+        peer: Peer,
+        usual: &MethodDefaults<'_>,
+    ) -> Result<(), String> {
         let own = peer.neighbours();
         if draft.neighbours.is_some_and(|asked| asked != own) {
             return Err(format!(

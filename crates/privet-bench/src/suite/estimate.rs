@@ -11,7 +11,7 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
         let written = point.get(key).or_else(|| entry.fixed.get(key));
         written.and_then(|value| value.parse::<f64>().ok())
     };
-    let (rows, columns) = (size.rows as f64, (size.columns as f64).min(SEEN));
+    let (rows, columns) = (size.rows as f64, (size.columns as f64).min(MOST_ASSUMED_ENTRIES));
     let problems = if size.classes > 2 { size.classes as f64 } else { 1.0 };
     // Passes over the rows, about; and planning, where the accountant is called many times.
     let (passes, planning) = match entry.learner.name() {
@@ -40,11 +40,11 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
         _ => (12.0, 0.0),
     };
     let noise = COORDINATE * size.columns as f64 * problems;
-    LEAST + planning + noise + SECONDS * passes * rows * columns * problems
+    LEAST_SECONDS + planning + noise + SECONDS * passes * rows * columns * problems
 }
 
 /// Largest number of entries assumed for a row: wider ones are sparse.
-const SEEN: f64 = 50.0;
+const MOST_ASSUMED_ENTRIES: f64 = 50.0;
 /// Seconds per entry of a network's input.
 const NETWORK: f64 = 4e-7;
 /// Seconds per entry.
@@ -52,7 +52,7 @@ const SECONDS: f64 = 1.5e-9;
 /// Seconds per coordinate: noise, and its record.
 const COORDINATE: f64 = 1.2e-5;
 /// Seconds for planning and evaluating.
-const LEAST: f64 = 0.01;
+const LEAST_SECONDS: f64 = 0.01;
 
 /// Measured over modelled seconds, by data set and entry.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Measured {
 }
 
 /// A duration for people.
-pub fn words(seconds: f64) -> String {
+pub fn duration_words(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
         s if s < 5_400.0 => format!("{:.0} min", s / 60.0),
@@ -106,6 +106,9 @@ mod tests {
         measured.add("a", "x", 2.0, 3.0);
         assert_eq!(measured.correction("a", "x"), 1.0);
         assert_eq!(measured.correction("c", "x"), 7.0 / 5.0);
-        assert_eq!((words(0.1), words(600.0), words(9_000.0)).2, "2.5 h");
+        assert_eq!(
+            (duration_words(0.1), duration_words(600.0), duration_words(9_000.0)).2,
+            "2.5 h"
+        );
     }
 }

@@ -235,7 +235,7 @@ pub fn find(name: &str) -> Result<Suite, BenchError> {
         let accepted = names.collect::<Vec<_>>().join(", ");
         return Err(BenchError::UnknownSuite { given: name.into(), accepted });
     }
-    let text = std::fs::read_to_string(path).map_err(BenchError::at(path))?;
+    let text = std::fs::read_to_string(path).map_err(BenchError::on_path(path))?;
     parse(&text, name, path.parent().unwrap_or(Path::new("")))
 }
 

@@ -93,7 +93,7 @@ impl Clip {
 }
 
 /// The learner with a point's settings.
-pub fn applied(method: &Method, point: &Point, rows: u64) -> Result<Method, LearnError> {
+pub fn apply_point(method: &Method, point: &Point, rows: u64) -> Result<Method, LearnError> {
     point.iter().try_fold(method.clone(), |method, (key, value)| match key.as_str() {
         ROW_NORM | ENTRY_BOUND => Ok(method),
         RIDGE_PER_ROW => match value.parse::<f64>() {
@@ -129,7 +129,7 @@ mod tests {
         let method: Method = "psgd-strong".parse().unwrap();
         let at = |value: &str| {
             let point = Point::from([(RIDGE_PER_ROW.into(), value.into())]);
-            applied(&method, &point, 1000)
+            apply_point(&method, &point, 1000)
         };
         assert_eq!(at("0.5").unwrap(), method.with("ridge", "500").unwrap());
         assert_eq!(at("0").unwrap(), method);

@@ -29,16 +29,16 @@ const NO_CLIP: f64 = 1e5;
 
 /// The rows of a data set in a peer's files.
 #[derive(Debug)]
-pub struct Handed {
+pub struct PeerFiles {
     /// The files.
     pub folder: TempDir,
     /// Number of columns in the peer's files.
     pub columns: u64,
 }
 
-impl Handed {
+impl PeerFiles {
     /// Writes them below `work`; refuses a data set that the peer cannot use.
-    pub fn over(table: &Table, peer: Peer, work: &Path) -> Result<Self, BenchError> {
+    pub fn write_files(table: &Table, peer: Peer, work: &Path) -> Result<Self, BenchError> {
         let not_for = |reason: String| RaceError::NotFor { who: peer.name(), reason };
         let schema = table.schema.linear();
         let classes = schema.classes().map_or(0, <[String]>::len);
@@ -65,17 +65,17 @@ impl Handed {
         if wide(&table.training, width) {
             return Err(too_wide().into());
         }
-        let folder = TempDir::with_prefix_in(PREFIX, work).map_err(BenchError::at(work))?;
+        let folder = TempDir::with_prefix_in(PREFIX, work).map_err(BenchError::on_path(work))?;
         let write = |rows: &[(&str, &Dataset)], kinds: &[Kind]| {
             for (name, data) in rows {
                 let path = folder.path().join(format!("{name}.npy"));
-                matrix(&path, data, kinds).map_err(BenchError::at(&path))?;
+                matrix(&path, data, kinds).map_err(BenchError::on_path(&path))?;
                 let path = folder.path().join(format!("{name}-classes.npy"));
-                codes(&path, data).map_err(BenchError::at(&path))?;
+                codes(&path, data).map_err(BenchError::on_path(&path))?;
             }
             let path = folder.path().join("facts.json");
             let facts = facts(kinds, radius, classes);
-            std::fs::write(&path, facts.to_string()).map_err(BenchError::at(&path))
+            std::fs::write(&path, facts.to_string()).map_err(BenchError::on_path(&path))
         };
         let kinds = match peer {
             Peer::Diffprivlib => {
@@ -202,9 +202,9 @@ pub(crate) fn write_stream(folder: &Path, stem: &str, data: &Dataset) -> Result<
         }
         file.flush()
     };
-    written().map_err(BenchError::at(&path))?;
+    written().map_err(BenchError::on_path(&path))?;
     let path = folder.join(format!("{stem}-classes.npy"));
-    codes(&path, data).map_err(BenchError::at(&path))
+    codes(&path, data).map_err(BenchError::on_path(&path))
 }
 
 fn matrix(path: &Path, data: &Dataset, kinds: &[Kind]) -> std::io::Result<()> {

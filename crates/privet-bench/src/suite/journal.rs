@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Name of the results within their folder.
 pub const RESULTS: &str = "results.jsonl";
 /// Name of the suite within that folder.
-pub const SUITE: &str = "suite.toml";
+pub const SUITE_FILE: &str = "suite.toml";
 
 /// A results file open for writing.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Journal {
 
 /// Earlier measurements.
 #[derive(Debug, Default)]
-pub struct Past {
+pub struct EarlierResults {
     /// The valid lines.
     pub lines: Vec<Line>,
     /// True if an incomplete last line was dropped.
@@ -37,41 +37,45 @@ pub struct Past {
 impl Journal {
     /// Opens the results in a folder, made if need be. Existing results are refused unless `resume`;
     /// then they must be of this very suite.
-    pub fn open(folder: &Path, suite: &str, resume: bool) -> Result<(Self, Past), BenchError> {
-        fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
-        let (path, kept) = (folder.join(RESULTS), folder.join(SUITE));
+    pub fn open(
+        folder: &Path,
+        suite: &str,
+        resume: bool,
+    ) -> Result<(Self, EarlierResults), BenchError> {
+        fs::create_dir_all(folder).map_err(BenchError::on_path(folder))?;
+        let (path, kept) = (folder.join(RESULTS), folder.join(SUITE_FILE));
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
             .open(&path)
-            .map_err(BenchError::at(&path))?;
-        let Some(mut file) = Locked::new(file).map_err(BenchError::at(&path))? else {
+            .map_err(BenchError::on_path(&path))?;
+        let Some(mut file) = Locked::new(file).map_err(BenchError::on_path(&path))? else {
             return Err(BenchError::Locked { path });
         };
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(BenchError::at(&path))?;
+        file.read_to_end(&mut bytes).map_err(BenchError::on_path(&path))?;
         if bytes.is_empty() {
             let placed = Destination::open(&kept, Existing::Own);
             let written = placed.and_then(|mut kept| kept.write(suite.as_bytes()));
-            written.map_err(|error| BenchError::at(&kept)(error.into()))?;
-            return Ok((Self { file, path }, Past::default()));
+            written.map_err(|error| BenchError::on_path(&kept)(error.into()))?;
+            return Ok((Self { file, path }, EarlierResults::default()));
         }
         if !resume {
             return Err(BenchError::Exists { path });
         }
-        let before = fs::read_to_string(&kept).map_err(BenchError::at(&kept))?;
+        let before = fs::read_to_string(&kept).map_err(BenchError::on_path(&kept))?;
         if !measure_the_same(&before, suite) {
             return Err(BenchError::SuiteChanged { path, kept });
         }
         let (lines, good) = parse(&bytes, &path)?;
         let cut = good < bytes.len();
         if cut {
-            file.set_len(good as u64).map_err(BenchError::at(&path))?;
+            file.set_len(good as u64).map_err(BenchError::on_path(&path))?;
         }
-        file.seek(SeekFrom::Start(good as u64)).map_err(BenchError::at(&path))?;
-        Ok((Self { file, path }, Past { lines, cut }))
+        file.seek(SeekFrom::Start(good as u64)).map_err(BenchError::on_path(&path))?;
+        Ok((Self { file, path }, EarlierResults { lines, cut }))
     }
 
     /// Adds a line, in one write.
@@ -79,7 +83,7 @@ impl Journal {
         let mut bytes = serde_json::to_vec(line)
             .map_err(|error| BenchError::File { path: self.path.clone(), source: error.into() })?;
         bytes.push(b'\n');
-        self.file.write_all(&bytes).map_err(BenchError::at(&self.path))
+        self.file.write_all(&bytes).map_err(BenchError::on_path(&self.path))
     }
 }
 
@@ -156,10 +160,11 @@ mod tests {
             ("runs = 3", false),
             ("runs = 2\ntitle = 'x'", false),
         ] {
-            fs::write(folder.path().join(SUITE), "runs = 2\n[[targets]]\nat-least = 2").unwrap();
+            fs::write(folder.path().join(SUITE_FILE), "runs = 2\n[[targets]]\nat-least = 2")
+                .unwrap();
             assert_eq!(open(suite, true).is_ok(), goes_on, "{suite}");
         }
-        fs::write(folder.path().join(SUITE), "suite").unwrap();
+        fs::write(folder.path().join(SUITE_FILE), "suite").unwrap();
         let good = fs::read_to_string(&path).unwrap();
         fs::write(&path, format!("{good}not a result\n{good}")).unwrap();
         assert!(matches!(open("suite", true), Err(BenchError::NotResults { line: 2, .. })));

@@ -1,9 +1,9 @@
 //! The learners of a suite's entries: of linear models, ours or a [`Peer`], of ratings, of networks.
 
 use super::grid::{self, OWN_KEYS, Point};
-use super::nearby::{self, Asker};
+use super::nearby::{self, QuerySettings};
 use super::peer::Peer;
-use super::vote::{OWN, Voter};
+use super::vote::{VOTE_SETTINGS, Voter};
 use privet_learn::networks::Method as Training;
 use privet_learn::ratings::Method as Completion;
 use privet_learn::{LearnError, Method, SettingInfo};
@@ -36,7 +36,7 @@ impl Family {
     /// The learner of that name.
     pub fn learner(self, word: &str) -> Result<Learner, LearnError> {
         Ok(match self {
-            Self::Train => match (Voter::named(word), Asker::named(word)) {
+            Self::Train => match (Voter::by_name(word), QuerySettings::by_name(word)) {
                 (Some(voter), _) => Learner::Vote(voter),
                 (None, Some(asker)) => Learner::Nearby(asker),
                 (None, None) => Learner::Train(word.parse()?),
@@ -57,7 +57,7 @@ pub enum Learner {
     /// Of labels by votes.
     Vote(Voter),
     /// None: answers by records nearby.
-    Nearby(Asker),
+    Nearby(QuerySettings),
     /// Of a network.
     Network(Training),
     /// A peer's learner of a linear model.
@@ -71,7 +71,7 @@ impl Learner {
             Self::Train(method) => method.name(),
             Self::Complete(method) => method.info().name,
             Self::Vote(voter) => voter.name(),
-            Self::Nearby(_) => Asker::NAME,
+            Self::Nearby(_) => QuerySettings::NAME,
             Self::Network(method) => method.info().name,
             Self::Peer(peer) => peer.name(),
         }
@@ -93,7 +93,7 @@ impl Learner {
         match self {
             Self::Train(method) => method.info().settings,
             Self::Complete(method) => method.info().settings,
-            Self::Vote(_) => OWN,
+            Self::Vote(_) => VOTE_SETTINGS,
             Self::Nearby(_) => nearby::SETTINGS,
             Self::Network(method) => method.info().settings,
             Self::Peer(_) => &[],
@@ -127,7 +127,7 @@ impl Learner {
     /// With the settings of a point.
     pub fn with(&self, point: &Point, rows: u64) -> Result<Self, LearnError> {
         Ok(match self {
-            Self::Train(method) => Self::Train(grid::applied(method, point, rows)?),
+            Self::Train(method) => Self::Train(grid::apply_point(method, point, rows)?),
             Self::Complete(method) => {
                 let one =
                     |method: Completion, (key, value): (&String, &String)| method.with(key, value);

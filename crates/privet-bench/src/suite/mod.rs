@@ -36,12 +36,12 @@ mod vote;
 
 pub use ahead::Forecast;
 pub use draft::parse;
-pub use estimate::words;
+pub use estimate::duration_words;
 pub(crate) use file::measure_the_same;
 pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find};
 pub use grid::Point;
 pub(crate) use handed::write_stream;
-pub(crate) use journal::{Journal, SUITE};
+pub(crate) use journal::{Journal, SUITE_FILE};
 pub use learner::{Family, Learner};
 pub use peer::Peer;
 pub use select::Filter;
@@ -49,8 +49,8 @@ pub use target::Target;
 pub use vote::Voter;
 
 use crate::error::BenchError;
-use ahead::Ahead;
-use cells::{Known, groups};
+use ahead::RemainingWork;
+use cells::{KnownResults, groups};
 use estimate::Measured;
 use running::Running;
 use select::Selection;
@@ -77,7 +77,7 @@ pub struct RunOptions {
 }
 
 /// An observer of a run.
-pub trait Onlooker {
+pub trait RunObserver {
     /// Receives a message for people.
     fn say(&self, words: &str);
     /// Receives the progress: models made, of how many, and the expected seconds left.
@@ -100,7 +100,7 @@ pub struct Outcome {
 /// The modelled work of the selected part of a suite: nothing is read or measured.
 pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> {
     let wanted = Selection::new(filter.clone(), suite)?;
-    let (mut ahead, known) = (Ahead::default(), Known::default());
+    let (mut ahead, known) = (RemainingWork::default(), KnownResults::default());
     for source in suite.datasets.iter().filter(|source| wanted.dataset(&source.name)) {
         let size = Size::of(source)?;
         let groups = groups(suite, &wanted, source, size.rows);
@@ -113,7 +113,7 @@ pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> 
 pub fn run(
     suite: &Suite,
     options: &RunOptions,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
 ) -> Result<Outcome, BenchError> {
     let wanted = Selection::new(options.filter.clone(), suite)?;
     Running::start(suite, wanted, options, watch)?.finish()

@@ -22,12 +22,12 @@ const QUESTIONS: Range = Range::from("questions", 1.0, 1_000_001.0);
 
 /// The settings of a suite's entry.
 pub const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::whole(QUESTIONS, "test rows that are asked about; 1000 unless given"),
+    SettingInfo::integer(QUESTIONS, "test rows that are asked about; 1000 unless given"),
     SettingInfo::number(
         WITHIN,
         "how near a record must be to vote; from the questions unless given",
     ),
-    SettingInfo::whole(
+    SettingInfo::integer(
         VOTES,
         "in how many answers one record may vote; from the questions unless given",
     ),
@@ -35,18 +35,18 @@ pub const SETTINGS: &[SettingInfo] = &[
 
 /// The settings of the queries.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asker {
+pub struct QuerySettings {
     questions: u64,
     within: Option<f64>,
     votes: Option<u32>,
 }
 
-impl Asker {
+impl QuerySettings {
     /// Its name as a `method`.
     pub const NAME: &'static str = "neighbours";
 
     /// The default settings, if this is its name.
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn by_name(word: &str) -> Option<Self> {
         (word == Self::NAME).then_some(Self { questions: 1_000, within: None, votes: None })
     }
 
@@ -76,10 +76,10 @@ impl Asker {
 
 impl Job<'_> {
     /// Answers queries for test rows.
-    pub(super) fn answered(
+    pub(super) fn answer_test_rows(
         &self,
         table: &Table,
-        asker: &Asker,
+        asker: &QuerySettings,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(Run),
     ) -> Result<(), BenchError> {
@@ -93,7 +93,7 @@ impl Job<'_> {
                 return Ok(());
             }
             let key = keyed::key(SPLIT_SEED + u64::from(*run));
-            let mut some = split::shuffled(table.test.rows(), &key);
+            let mut some = split::shuffled_rows(table.test.rows(), &key);
             some.truncate(asker.questions as usize);
             let (within, votes) = (asker.within, asker.votes);
             let task = Nearby { within, votes, ..Nearby::of(&table.test.features.select(&some)) };
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn settings_are_checked() {
-        let asker = Asker::named("neighbours").unwrap();
+        let asker = QuerySettings::by_name("neighbours").unwrap();
         let set = |key: &str, value: &str| asker.with(&Point::from([(key.into(), value.into())]));
         assert_eq!(set("questions", "50").unwrap().questions, 50);
         assert_eq!(set("within", "0.25").unwrap().within, Some(0.25));
@@ -151,6 +151,6 @@ mod tests {
         {
             assert!(matches!(set(key, value), Err(LearnError::SettingValue { .. })), "{key}");
         }
-        assert!(Asker::named("vote").is_none());
+        assert!(QuerySettings::by_name("vote").is_none());
     }
 }

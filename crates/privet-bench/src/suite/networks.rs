@@ -6,12 +6,12 @@ use super::table::Table;
 use crate::error::BenchError;
 use crate::line::Run;
 use crate::memory;
-use privet_data::schema::{Rows, Unfolding};
+use privet_data::schema::{BasisChoice, Rows};
 use privet_data::{Dataset, Schema, Target};
 use privet_dp::account::Event;
 use privet_dp::noise::SystemRandom;
 use privet_learn::linear::model::Predictions;
-use privet_learn::networks::{Begin, Method, Network, TrainedNetwork};
+use privet_learn::networks::{InitialSource, Method, Network, TrainedNetwork};
 use privet_learn::statistics::ranking;
 use privet_learn::{LearnError, Plan, plan};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ impl Job<'_> {
     ) -> Result<(), BenchError> {
         let rows = table.training.rows() as u64;
         let encoded = match self.number(HATS) {
-            Some(hats) => table.encoded(&unfolded(&table.schema, hats as u32))?,
+            Some(hats) => table.encoded(&expand_numbers(&table.schema, hats as u32))?,
             None => None,
         };
         let (schema, training, test) = match &encoded {
@@ -59,7 +59,7 @@ impl Job<'_> {
             let task = Network {
                 begin: Some(match &public {
                     Some((begin, _)) => begin.clone(),
-                    None => Begin::Seed(u64::from(*run)),
+                    None => InitialSource::Seed(u64::from(*run)),
                 }),
                 scale: self.number(INPUT_SCALE),
                 shift: self.number(INPUT_SHIFT),
@@ -105,8 +105,8 @@ impl Job<'_> {
 
 /// Expands each number that the schema leaves open in so many hat functions, and leaves the norms of
 /// rows unbounded: a network's training clips gradients.
-fn unfolded(schema: &Schema, hats: u32) -> Schema {
-    schema.unfolded(&Unfolding { hats, pair_hats: 0, bias: 1.0, rows: Rows::Clip, whole: true })
+fn expand_numbers(schema: &Schema, hats: u32) -> Schema {
+    schema.with_bases(&BasisChoice { hats, pair_hats: 0, bias: 1.0, rows: Rows::Clip, whole: true })
 }
 
 /// Number of passes of a training over the records: a gradient at a point, and a loss at one, count as a

@@ -41,7 +41,7 @@ impl Peer {
     }
 
     /// The peer of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|peer| peer.name() == name)
     }
 
@@ -94,7 +94,7 @@ impl Peer {
     }
 
     /// The question to the peer: a JSON object of its settings.
-    pub(super) fn asked(self, points: [&Point; 2]) -> serde_json::Value {
+    pub(super) fn question_json(self, points: [&Point; 2]) -> serde_json::Value {
         let pairs = points.into_iter().flatten().map(|(key, value)| {
             let parsed = serde_json::from_str(value).unwrap_or_else(|_| value.as_str().into());
             (key.replace('-', "_"), parsed)
@@ -103,7 +103,7 @@ impl Peer {
     }
 
     /// A remark on its numbers, to follow its name.
-    pub fn words(self) -> &'static str {
+    pub fn remark(self) -> &'static str {
         match self {
             Self::DpEbm => {
                 "is InterpretML's DPExplainableBoostingClassifier with its defaults, the bounds and \
@@ -127,7 +127,7 @@ fn checked(key: &str, value: f64) -> Result<(), String> {
 impl FromStr for Peer {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::named(word).ok_or_else(|| {
+        Self::by_name(word).ok_or_else(|| {
             let accepted = Self::ALL.map(Self::name).join(", ");
             format!("peer '{word}': accepted are {accepted}")
         })

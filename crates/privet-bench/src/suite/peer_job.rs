@@ -4,7 +4,7 @@
 //! a data set, or takes longer than [`LIMIT`] for one model, is recorded as refused, with its own last
 //! line.
 
-use super::handed::Handed;
+use super::handed::PeerFiles;
 use super::peer::Peer;
 use super::pool::{CellResult, Job};
 use super::table::{Rows, Table};
@@ -25,14 +25,14 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(1_200);
 
 /// The peers of a run, and the rows of one data set in their files.
-pub struct Beside<'a> {
+pub struct PeerRuns<'a> {
     environment: &'a Environment,
     work: PathBuf,
-    handed: Mutex<BTreeMap<Peer, Arc<Handed>>>,
+    handed: Mutex<BTreeMap<Peer, Arc<PeerFiles>>>,
     started: AtomicUsize,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> PeerRuns<'a> {
     /// With no rows written yet.
     pub fn new(environment: &'a Environment, work: &Path) -> Self {
         let (handed, started) = (Mutex::default(), AtomicUsize::new(0));
@@ -40,12 +40,12 @@ impl<'a> Beside<'a> {
     }
 
     /// The rows for a peer, written once.
-    fn rows(&self, table: &Table, peer: Peer) -> Result<Arc<Handed>, BenchError> {
+    fn rows(&self, table: &Table, peer: Peer) -> Result<Arc<PeerFiles>, BenchError> {
         let mut handed = self.handed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(known) = handed.get(&peer) {
             return Ok(known.clone());
         }
-        let rows = Arc::new(Handed::over(table, peer, &self.work)?);
+        let rows = Arc::new(PeerFiles::write_files(table, peer, &self.work)?);
         handed.insert(peer, rows.clone());
         Ok(rows)
     }
@@ -75,14 +75,14 @@ impl<'a> Beside<'a> {
         let question = json!({
             "epsilon": cell.epsilon,
             "delta": cell.delta,
-            "settings": peer.asked([&entry.fixed, &cell.settings]),
+            "settings": peer.question_json([&entry.fixed, &cell.settings]),
         });
         for run in &job.runs {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
             let answer = process.ask(&question, LIMIT)?;
-            let (score, ranking, seconds) = judged(&answer, &table.test.target, peer)?;
+            let (score, ranking, seconds) = peer_scores(&answer, &table.test.target, peer)?;
             let line = Line::Run(Run {
                 cell: cell.clone(),
                 stage: job.stage,
@@ -114,7 +114,7 @@ impl<'a> Beside<'a> {
 
 /// Accuracy and area under the ROC curve in per cent, as for our own models, and the peer's seconds of
 /// fitting.
-fn judged(
+fn peer_scores(
     answer: &Value,
     target: &Target,
     peer: Peer,
@@ -145,13 +145,13 @@ mod tests {
         let target = Target::Class { codes: vec![0, 1, 1, 0], count: 2 };
         let answer =
             json!({ "classes": [0, 1, 0, 0], "scores": [-1, 2, -0.5, -0.5], "seconds": 2.5 });
-        let found = judged(&answer, &target, Peer::DpEbm).unwrap();
+        let found = peer_scores(&answer, &target, Peer::DpEbm).unwrap();
         // Of four pairs three are in order, and one is a tie.
         assert_eq!(found, (75.0, Some(87.5), 2.5));
         let unknown = json!({ "classes": [0, 1, 0, 0], "scores": [null, 2, 0, 0], "seconds": 1 });
-        assert_eq!(judged(&unknown, &target, Peer::DpEbm).unwrap().1, None);
+        assert_eq!(peer_scores(&unknown, &target, Peer::DpEbm).unwrap().1, None);
         let short = json!({ "classes": [0, 1], "seconds": 1 });
-        let refused = judged(&short, &target, Peer::DpEbm).unwrap_err().to_string();
+        let refused = peer_scores(&short, &target, Peer::DpEbm).unwrap_err().to_string();
         assert!(refused.contains("dp-ebm") && refused.contains("one a record"), "{refused}");
     }
 }

@@ -4,9 +4,9 @@
 //! without the waiting that one model on all cores would have, and the seconds of a model are those of
 //! one core. Lines are passed to the caller in the order in which they are done.
 
-use super::cells::Place;
+use super::cells::GridCell;
 use super::learner::Learner;
-use super::peer_job::Beside;
+use super::peer_job::PeerRuns;
 use super::public::Public;
 use super::ratings::Ratings;
 use super::table::{Rows, Table};
@@ -30,7 +30,7 @@ use std::time::Instant;
 /// Some runs of one cell, which share a plan.
 pub struct Job<'a> {
     /// The cell.
-    pub place: &'a Place<'a>,
+    pub place: &'a GridCell<'a>,
     /// Screening or final.
     pub stage: Stage,
     /// The runs.
@@ -40,14 +40,14 @@ pub struct Job<'a> {
     /// The initial weights of a network, where they are learnt from public records.
     pub public: Option<Arc<Public>>,
     /// The peers, for a learner that is not ours.
-    pub beside: &'a Beside<'a>,
+    pub beside: &'a PeerRuns<'a>,
 }
 
 /// A line, and the seconds that a worker spent on it, planning and evaluating included.
 pub type CellResult = (Line, f64);
 
 /// Makes every run on so many threads; `take` gets each line at once, and its error ends everything.
-pub fn work(
+pub fn run_all(
     jobs: &[Job<'_>],
     threads: usize,
     take: &mut dyn FnMut(CellResult) -> Result<(), BenchError>,
@@ -89,7 +89,7 @@ impl Job<'_> {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
-            _ => self.tried(stop, &mut begun, tell),
+            _ => self.try_run(stop, &mut begun, tell),
         };
         let reason = match made {
             Ok(()) | Err(BenchError::Learn(LearnError::Solve(SolveError::Stopped))) => return,
@@ -101,7 +101,7 @@ impl Job<'_> {
         tell(Ok((line, begun.elapsed().as_secs_f64())));
     }
 
-    fn tried(
+    fn try_run(
         &self,
         stop: &AtomicBool,
         begun: &mut Instant,
@@ -122,15 +122,17 @@ impl Job<'_> {
             (Rows::Table(table), Learner::Train(method)) => {
                 self.trained(table, method, stop, &mut tell)
             }
-            (Rows::Table(table), Learner::Vote(voter)) => self.voted(table, voter, stop, &mut tell),
+            (Rows::Table(table), Learner::Vote(voter)) => {
+                self.train_students(table, voter, stop, &mut tell)
+            }
             (Rows::Table(table), Learner::Nearby(asker)) => {
-                self.answered(table, &asker, stop, &mut tell)
+                self.answer_test_rows(table, &asker, stop, &mut tell)
             }
             (Rows::Table(table), Learner::Network(method)) => {
                 self.networks(table, method, stop, &mut tell)
             }
             (Rows::Ratings(ratings), Learner::Complete(method)) => {
-                self.completed(ratings, method, stop, &mut tell)
+                self.train_completions(ratings, method, stop, &mut tell)
             }
             _ => {
                 Err(LearnError::DataShape("the data set is of another kind than the suite").into())
@@ -164,7 +166,7 @@ impl Job<'_> {
     }
 
     /// Trains models of ratings: each run holds out another part of them.
-    fn completed(
+    fn train_completions(
         &self,
         ratings: &Ratings,
         method: Completion,

@@ -11,7 +11,7 @@ use crate::error::BenchError;
 use privet_core::Neighbours;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_dp::noise::SystemRandom;
-use privet_learn::networks::{Begin, Method, Network, TrainedNetwork};
+use privet_learn::networks::{InitialSource, Method, Network, TrainedNetwork};
 use privet_learn::{Plan, Request, plan};
 use privet_nn::{Description, Layer};
 use std::sync::atomic::AtomicBool;
@@ -27,7 +27,7 @@ const SETTINGS: [(&str, &str); 5] = [
 ];
 
 /// The beginning of a training, and its weights in one row.
-type Begun = (Begin, Arc<Matrix>);
+type Begun = (InitialSource, Arc<Matrix>);
 
 /// A public data set, and the networks learnt from it.
 #[derive(Debug)]
@@ -50,15 +50,19 @@ impl Public {
         if let Some((_, known)) = begun.iter().find(|(known, _)| known == net) {
             return Ok(known.clone());
         }
-        let learnt = self.learnt(&thawed(net), stop)?;
-        let (begin, weights) = Begin::file(net, &learnt)?;
+        let learnt = self.train_public(&thawed(net), stop)?;
+        let (begin, weights) = InitialSource::file(net, &learnt)?;
         let columns = weights.len();
         let row = Arc::new(Matrix::Dense(DenseMatrix::new(weights, 1, columns)));
         begun.push((net.clone(), (begin.clone(), row.clone())));
         Ok((begin, row))
     }
 
-    fn learnt(&self, net: &Description, stop: &AtomicBool) -> Result<TrainedNetwork, BenchError> {
+    fn train_public(
+        &self,
+        net: &Description,
+        stop: &AtomicBool,
+    ) -> Result<TrainedNetwork, BenchError> {
         let one = |method: Method, (key, value): (&str, &str)| method.with(key, value);
         let method = SETTINGS.into_iter().try_fold("non-private".parse::<Method>()?, one)?;
         let rows = self.table.training.rows() as u64;

@@ -3,7 +3,7 @@
 //! The lines of a race are kept once the race is over, so that entrants are compared within one run; a
 //! resumed run continues with the missing races.
 
-use super::{Onlooker, Outcome};
+use super::{Outcome, RunObserver};
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::parts::{Harness, Settings};
@@ -21,9 +21,9 @@ pub fn run(
     settings: &Settings,
     out: &Path,
     resume: bool,
-    watch: &dyn Onlooker,
+    watch: &dyn RunObserver,
 ) -> Result<Outcome, BenchError> {
-    let wanted = Kind::named(&settings.parts)?;
+    let wanted = Kind::by_names(&settings.parts)?;
     let races = race::Settings {
         originals: settings.originals.clone(),
         work: settings.work.clone(),

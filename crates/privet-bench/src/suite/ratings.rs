@@ -22,12 +22,12 @@ pub struct Ratings {
     pub held_out: f64,
     /// Public features of the items; empty if there are none.
     pub features: Vec<Vec<f64>>,
-    parts: Mutex<Vec<(u32, Arc<Parts>)>>,
+    parts: Mutex<Vec<(u32, Arc<RatingsSplit>)>>,
 }
 
 /// Two parts with the same users in the same order.
 #[derive(Debug)]
-pub struct Parts {
+pub struct RatingsSplit {
     /// Training ratings.
     pub kept: Dataset,
     /// Held-out ratings.
@@ -35,7 +35,7 @@ pub struct Parts {
 }
 
 /// Largest number of ratings in the cached parts.
-const REMEMBERED: usize = 30_000_000;
+const MOST_CACHED_RATINGS: usize = 30_000_000;
 
 impl Ratings {
     /// From ratings with one row per user.
@@ -46,7 +46,7 @@ impl Ratings {
     /// Both files of a set together.
     pub fn read(schema: &Schema, files: [&Path; 2], held_out: f64) -> Result<Self, BenchError> {
         let whole = uncapped(schema).map_err(DataError::from)?;
-        let both = both(files).map_err(BenchError::at(files[0]))?;
+        let both = join_files(files).map_err(BenchError::on_path(files[0]))?;
         let options = ReadOptions::default();
         let all = ratings::read(both.path(), Layout::Triples, &whole, &options);
         let all = all.map_err(|error| match error {
@@ -59,7 +59,7 @@ impl Ratings {
     }
 
     /// The training and held-out ratings of a run: the same for every learner.
-    pub fn parts(&self, run: u32) -> Arc<Parts> {
+    pub fn parts(&self, run: u32) -> Arc<RatingsSplit> {
         let lock = || self.parts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some((_, known)) = lock().iter().find(|(known, _)| *known == run) {
             return known.clone();
@@ -67,10 +67,10 @@ impl Ratings {
         let most = Rated::of(&self.schema).map_or(u32::MAX, |rated| rated.most);
         let key = keyed::key(privet_catalog::SPLIT_SEED + u64::from(run));
         let (kept, held) = ratings::hold_out(&self.all, self.held_out, most, &key);
-        let parts = Arc::new(Parts { kept, held });
+        let parts = Arc::new(RatingsSplit { kept, held });
         let mut known = lock();
         let count: usize = known.iter().map(|(_, parts)| entries(&parts.kept)).sum();
-        if count + entries(&parts.kept) <= REMEMBERED {
+        if count + entries(&parts.kept) <= MOST_CACHED_RATINGS {
             known.push((run, parts.clone()));
         }
         parts
@@ -86,7 +86,7 @@ fn entries(data: &Dataset) -> usize {
 
 /// One file after the other under one header, since the unit of a rating can be determined only within a
 /// file.
-fn both(files: [&Path; 2]) -> std::io::Result<NamedTempFile> {
+fn join_files(files: [&Path; 2]) -> std::io::Result<NamedTempFile> {
     let mut all = NamedTempFile::new()?;
     let [one, two] = [std::fs::read(files[0])?, std::fs::read(files[1])?];
     let header = two.iter().position(|byte| *byte == b'\n').map_or(two.len(), |end| end + 1);

@@ -1,18 +1,18 @@
 //! A run in progress.
 
-use super::ahead::Ahead;
-use super::cells::{Group, Known, Place, groups};
-use super::estimate::{Measured, model, words};
+use super::ahead::RemainingWork;
+use super::cells::{GridCell, Group, KnownResults, groups};
+use super::estimate::{Measured, duration_words, model};
 use super::file::{Source, Suite};
 use super::grid::Clip;
 use super::journal::Journal;
 use super::learner::Family;
-use super::peer_job::Beside;
-use super::pool::{Job, work};
+use super::peer_job::PeerRuns;
+use super::pool::{Job, run_all};
 use super::public::Public;
 use super::select::Selection;
 use super::table::{Files, Rows, Size};
-use super::{Onlooker, Outcome, RunOptions};
+use super::{Outcome, RunObserver, RunOptions};
 use crate::error::BenchError;
 use crate::line::{Line, Stage};
 use crate::race::RaceError;
@@ -30,12 +30,12 @@ pub(super) struct Running<'a> {
     suite: &'a Suite,
     wanted: Selection,
     options: &'a RunOptions,
-    watch: &'a dyn Onlooker,
+    watch: &'a dyn RunObserver,
     journal: Journal,
-    known: Known,
+    known: KnownResults,
     sizes: BTreeMap<String, Size>,
     measured: Measured,
-    ahead: Ahead,
+    ahead: RemainingWork,
     outcome: Outcome,
     told: Option<Instant>,
 }
@@ -46,7 +46,7 @@ impl<'a> Running<'a> {
         suite: &'a Suite,
         selection: Selection,
         options: &'a RunOptions,
-        watch: &'a dyn Onlooker,
+        watch: &'a dyn RunObserver,
     ) -> Result<Self, BenchError> {
         let sources = suite.datasets.iter().filter(|source| selection.dataset(&source.name));
         let mut sizes = sources
@@ -64,7 +64,7 @@ impl<'a> Running<'a> {
             }
         }
         let mut running = Self {
-            known: Known::of(&past.lines),
+            known: KnownResults::of(&past.lines),
             suite,
             wanted: selection,
             options,
@@ -72,7 +72,7 @@ impl<'a> Running<'a> {
             journal,
             sizes,
             measured: Measured::default(),
-            ahead: Ahead::default(),
+            ahead: RemainingWork::default(),
             outcome: Outcome::default(),
             told: None,
         };
@@ -95,7 +95,7 @@ impl<'a> Running<'a> {
             ahead.models(),
             running.sizes.len(),
             ahead.screening,
-            words(ahead.seconds / options.threads as f64),
+            duration_words(ahead.seconds / options.threads as f64),
             options.threads,
             if past.lines.is_empty() { " (rough until the first are timed)" } else { "" },
         ));
@@ -231,7 +231,7 @@ impl<'a> Running<'a> {
         let groups = groups(suite, &wanted, source, size.rows);
         let mut tables = vec![(Clip::Schema, base)];
         let mut publics = BTreeMap::new();
-        let beside = Beside::new(peers, &options.cache);
+        let beside = PeerRuns::new(peers, &options.cache);
         for stage in [Stage::Screen, Stage::Final] {
             self.ahead.count(name, &groups, &self.known, size);
             let mut jobs = Vec::new();
@@ -247,7 +247,7 @@ impl<'a> Running<'a> {
                 model(job.place.entry, &job.place.cell.settings, size) * job.runs.len() as f64
             };
             jobs.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
-            work(&jobs, options.threads, &mut |(line, busy)| self.take(&line, busy))?;
+            run_all(&jobs, options.threads, &mut |(line, busy)| self.take(&line, busy))?;
         }
         Ok(())
     }
@@ -260,7 +260,7 @@ impl<'a> Running<'a> {
         match line {
             Line::Run(run) => {
                 self.outcome.made += 1;
-                self.ahead.made(run, modelled);
+                self.ahead.subtract_model(run, modelled);
             }
             _ => self.outcome.refused += 1,
         }
@@ -274,10 +274,14 @@ impl<'a> Running<'a> {
     }
 
     /// The cells of a group with missing runs.
-    fn open<'g, 'b>(&self, group: &'g Group<'b>, stage: Stage) -> Vec<(&'g Place<'b>, Vec<u32>)> {
-        let places: Vec<&Place<'b>> = match stage {
+    fn open<'g, 'b>(
+        &self,
+        group: &'g Group<'b>,
+        stage: Stage,
+    ) -> Vec<(&'g GridCell<'b>, Vec<u32>)> {
+        let places: Vec<&GridCell<'b>> = match stage {
             Stage::Screen => group.places.iter().filter(|place| place.entry.is_tuned()).collect(),
-            Stage::Final => self.known.chosen(group),
+            Stage::Final => self.known.final_places(group),
         };
         let missing = places.into_iter().map(|place| {
             let count = if stage == Stage::Screen { place.entry.screen } else { group.runs };
@@ -290,7 +294,7 @@ impl<'a> Running<'a> {
 /// The public set from which a place's networks begin, if there is one; read once.
 fn begins(
     known: &mut BTreeMap<String, Arc<Public>>,
-    place: &Place<'_>,
+    place: &GridCell<'_>,
     options: &RunOptions,
 ) -> Result<Option<Arc<Public>>, BenchError> {
     let Some(name) = &place.entry.public else { return Ok(None) };
@@ -306,7 +310,7 @@ fn begins(
 fn clipped(
     tables: &mut Vec<(Clip, Rows)>,
     files: Option<&Files>,
-    place: &Place<'_>,
+    place: &GridCell<'_>,
 ) -> Result<Rows, BenchError> {
     let clip = match Clip::of(&place.cell.settings) {
         Clip::Schema => Clip::of(&place.entry.fixed),

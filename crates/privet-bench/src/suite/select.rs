@@ -36,8 +36,8 @@ impl Selection {
         let datasets: Vec<&str> =
             suite.datasets.iter().map(|source| source.name.as_str()).collect();
         let methods: Vec<&str> = suite.entries.iter().map(|entry| entry.name.as_str()).collect();
-        known("data set", &filter.datasets, &datasets)?;
-        known("method", &filter.methods, &methods)?;
+        check_known("data set", &filter.datasets, &datasets)?;
+        check_known("method", &filter.methods, &methods)?;
         for epsilon in &filter.epsilons {
             EPSILON.check(*epsilon)?;
         }
@@ -101,7 +101,7 @@ impl Selection {
     }
 }
 
-fn known(what: &'static str, given: &[String], accepted: &[&str]) -> Result<(), BenchError> {
+fn check_known(what: &'static str, given: &[String], accepted: &[&str]) -> Result<(), BenchError> {
     match given.iter().find(|name| !accepted.contains(&name.as_str())) {
         Some(name) => {
             Err(BenchError::Unknown { what, given: name.clone(), accepted: accepted.join(", ") })

@@ -77,7 +77,7 @@ impl Size {
         };
         let encoding = Encoding::new(&Schema::load(schema)?);
         let (columns, classes) = (encoding.width() as u64, encoding.classes().unwrap_or(0) as u64);
-        Ok(Self { rows: lines(train).map_err(BenchError::at(train))?, columns, classes })
+        Ok(Self { rows: lines(train).map_err(BenchError::on_path(train))?, columns, classes })
     }
 }
 

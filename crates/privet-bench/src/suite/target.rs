@@ -22,7 +22,7 @@
 use super::file::{Entry, Suite};
 use super::select::{Filter, Selection};
 use crate::line::Cell;
-use crate::report::aggregate::same;
+use crate::report::aggregate::same_epsilon;
 use privet_core::{Neighbours, printable};
 use privet_learn::Calibration;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Target {
         cell.dataset == self.dataset
             && cell.entry == self.entry
             && cell.calibration == self.calibration
-            && same(cell.epsilon, self.epsilon)
+            && same_epsilon(cell.epsilon, self.epsilon)
     }
 }
 
@@ -117,7 +117,7 @@ pub enum Bound {
     /// This or less.
     AtMost(f64),
     /// No worse than another method by more than this; a number once that is measured
-    /// ([`Bound::beside`]).
+    /// ([`Bound::bound_beside`]).
     Within {
         /// The allowed difference.
         points: f64,
@@ -139,7 +139,7 @@ impl Bound {
     }
 
     /// The bound as a number, given the result of the other method it may refer to.
-    pub fn beside(&self, measure: Measure, other: f64) -> Self {
+    pub fn bound_beside(&self, measure: Measure, other: f64) -> Self {
         match self {
             Self::Within { points, .. } if measure.less_is_better() => Self::AtMost(other + points),
             Self::Within { points, .. } => Self::AtLeast(other - points),
@@ -151,7 +151,7 @@ impl Bound {
 /// A target in a suite's file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Draft {
+pub(super) struct TargetDraft {
     dataset: String,
     method: String,
     #[serde(default)]
@@ -166,7 +166,7 @@ pub(super) struct Draft {
     missed: Option<String>,
 }
 
-impl Draft {
+impl TargetDraft {
     /// The target, if the suite measures its cell; an error lists the accepted values.
     pub(super) fn check(&self, suite: &Suite) -> Result<Target, String> {
         let accepted = |names: Vec<&str>| names.join(", ");
@@ -197,18 +197,21 @@ impl Draft {
             }
         };
         let own = epsilons(entry);
-        let epsilon = own.iter().find(|own| same(**own, self.epsilon)).ok_or_else(|| {
-            let given = self.epsilon.map_or_else(|| "none".into(), |epsilon| epsilon.to_string());
-            let own = own.iter().map(|own| own.map_or_else(|| "none".into(), |e| e.to_string()));
-            let own = own.collect::<Vec<String>>().join(", ");
-            format!("epsilon {given}: {} on {} has {own}", entry.name, self.dataset)
-        })?;
+        let epsilon =
+            own.iter().find(|own| same_epsilon(**own, self.epsilon)).ok_or_else(|| {
+                let given =
+                    self.epsilon.map_or_else(|| "none".into(), |epsilon| epsilon.to_string());
+                let own =
+                    own.iter().map(|own| own.map_or_else(|| "none".into(), |e| e.to_string()));
+                let own = own.collect::<Vec<String>>().join(", ");
+                format!("epsilon {given}: {} on {} has {own}", entry.name, self.dataset)
+            })?;
         let bound = match (self.at_least, self.at_most, self.within, &self.of) {
             (Some(number), None, None, None) if number.is_finite() => Bound::AtLeast(number),
             (None, Some(number), None, None) if number.is_finite() => Bound::AtMost(number),
             (None, None, Some(points), Some(of)) if points.is_finite() => {
                 let other = named(of)?;
-                let known = |own: &Option<f64>| own.is_none() || same(*own, *epsilon);
+                let known = |own: &Option<f64>| own.is_none() || same_epsilon(*own, *epsilon);
                 let epsilon = *epsilons(other).iter().find(|own| known(own)).ok_or_else(|| {
                     format!("of '{}': it has no runs at the same epsilon", printable(of))
                 })?;

@@ -32,23 +32,27 @@ const QUERIES: Range = privet_learn::votes::QUERIES;
 const CHOOSE: Range = privet_learn::votes::CHOOSE;
 
 /// The settings of a suite's entry beside an aggregator's own.
-pub const OWN: &[SettingInfo] = &[
-    SettingInfo::words("aggregator", "a word of `privet vote`", "what makes labels of votes"),
-    SettingInfo::words("teacher", "a word of `privet vote`", "what votes"),
-    SettingInfo::words("student", "a word of `privet vote`", "what learns from labels"),
-    SettingInfo::words(
+pub const VOTE_SETTINGS: &[SettingInfo] = &[
+    SettingInfo::one_of_words(
+        "aggregator",
+        "a word of `privet vote`",
+        "what makes labels of votes",
+    ),
+    SettingInfo::one_of_words("teacher", "a word of `privet vote`", "what votes"),
+    SettingInfo::one_of_words("student", "a word of `privet vote`", "what learns from labels"),
+    SettingInfo::one_of_words(
         "spread",
         "yes or no",
         "whether labels are spread first among public rows that resemble one another; no unless given",
     ),
-    SettingInfo::whole(TEACHER_COUNT, "how many vote"),
-    SettingInfo::whole(QUERIES, "training rows that are taken for public; 1000 unless given"),
-    SettingInfo::whole(ASK, "public rows that are asked about; all of them unless given"),
-    SettingInfo::whole(
+    SettingInfo::integer(TEACHER_COUNT, "how many vote"),
+    SettingInfo::integer(QUERIES, "training rows that are taken for public; 1000 unless given"),
+    SettingInfo::integer(ASK, "public rows that are asked about; all of them unless given"),
+    SettingInfo::integer(
         CHOOSE,
         "rounds in which the rows of ask are chosen among all public ones; the first ones unless given",
     ),
-    SettingInfo::whole(ROUNDS, "rounds in which the student labels rows itself; 1 unless given"),
+    SettingInfo::integer(ROUNDS, "rounds in which the student labels rows itself; 1 unless given"),
 ];
 
 /// Teachers, an aggregator and a student.
@@ -69,7 +73,7 @@ pub struct Voter {
 
 impl Voter {
     /// The default settings of this name; `None` for another name.
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn by_name(word: &str) -> Option<Self> {
         let alone = match word {
             "vote" => false,
             "one-chunk" => true,
@@ -102,7 +106,12 @@ impl Voter {
     pub fn keys(&self) -> Vec<&'static str> {
         let of_aggregators = AGGREGATORS.iter().flat_map(|info| info.settings);
         let of_teachers = TEACHERS.iter().flat_map(|info| info.settings);
-        OWN.iter().chain(of_aggregators).chain(of_teachers).map(|setting| setting.name).collect()
+        VOTE_SETTINGS
+            .iter()
+            .chain(of_aggregators)
+            .chain(of_teachers)
+            .map(|setting| setting.name)
+            .collect()
     }
 
     /// With the settings of a point. Settings of an aggregator or a learner that the point does not name
@@ -113,10 +122,10 @@ impl Voter {
             voter.aggregator = word.parse()?;
         }
         if let Some(word) = point.get("teacher") {
-            voter.teacher = Teacher::named(word)?;
+            voter.teacher = Teacher::by_name(word)?;
         }
         if let Some(word) = point.get("student") {
-            voter.student.learner = Study::named(word)?.learner;
+            voter.student.learner = Study::by_name(word)?.learner;
         }
         for (key, value) in point {
             let whole = |range: Range| {
@@ -171,7 +180,7 @@ impl Voter {
 
 /// Private rows and public ones, others for each run.
 fn parts(data: &Dataset, queries: u64, run: u32) -> (Dataset, Matrix) {
-    let order = split::shuffled(data.rows(), &keyed::key(SPLIT_SEED + u64::from(run)));
+    let order = split::shuffled_rows(data.rows(), &keyed::key(SPLIT_SEED + u64::from(run)));
     let (public, private) = order.split_at((queries as usize).min(data.rows()));
     let mut private = private.to_vec();
     private.sort_unstable();
@@ -189,7 +198,7 @@ fn accuracy(student: &Student, test: &Dataset) -> Result<f64, LearnError> {
 
 impl Job<'_> {
     /// Trains students of votes.
-    pub(super) fn voted(
+    pub(super) fn train_students(
         &self,
         table: &Table,
         voter: Voter,
@@ -288,7 +297,7 @@ mod tests {
         let point = |pairs: &[(&str, &str)]| {
             pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect::<Point>()
         };
-        let voter = Voter::named("vote").unwrap();
+        let voter = Voter::by_name("vote").unwrap();
         let set = voter.with(&point(&[
             ("agree", "0.7"),
             ("aggregator", "confident-gnmax"),
@@ -309,6 +318,6 @@ mod tests {
         assert!(voter.with(&point(&[("student", "propagation")])).is_err());
         assert!(voter.with(&point(&[("spread", "perhaps")])).is_err());
         assert!(voter.with(&point(&[("spread", "yes")])).unwrap().student.spread);
-        assert!(voter.keys().contains(&"cutoff") && Voter::named("amp").is_none());
+        assert!(voter.keys().contains(&"cutoff") && Voter::by_name("amp").is_none());
     }
 }

@@ -7,7 +7,7 @@
 use crate::chromium::{LISTEN, browser, framed, measured, ran};
 use crate::fixture::{EPSILONS, HOSTILE, races, suite, text};
 use privet_bench::report::html::POLICY;
-use privet_bench::report::{Format, Results, written};
+use privet_bench::report::{Format, Results, write_report};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn the_page_is_right_in_a_browser() {
         .iter()
         .map(|lines| Results::parse(text(lines).as_bytes(), Path::new("results.jsonl")).unwrap())
         .collect();
-    let page = written(&results, Format::Html).unwrap();
+    let page = write_report(&results, Format::Html).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let plain = folder.path().join("page.html");
     std::fs::write(&plain, &page).unwrap();

@@ -4,7 +4,7 @@
 
 use crate::fixture::{HOSTILE, cell, head, races, run, suite, text};
 use privet_bench::line::{Line, Race};
-use privet_bench::report::{Format, Results, written};
+use privet_bench::report::{Format, Results, write_report};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
 use serde_json::json;
@@ -46,7 +46,7 @@ fn pages_are_the_golden_ones() {
         ("summary.md", &all[..], Format::Summary),
         ("races.csv", races, Format::Csv),
     ] {
-        let page = written(results, format).unwrap();
+        let page = write_report(results, format).unwrap();
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
         if std::env::var_os("PRIVET_BLESS").is_some() {
             std::fs::write(&path, &page).unwrap();
@@ -55,7 +55,7 @@ fn pages_are_the_golden_ones() {
         let differs = page.lines().zip(golden.lines()).position(|(made, kept)| made != kept);
         assert!(page == golden, "{name} differs, first in line {:?}", differs.map(|line| line + 1));
     }
-    let page = written(&all, Format::Html).unwrap();
+    let page = write_report(&all, Format::Html).unwrap();
     let digest = Sha256::digest(&page).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     if digest != HTML {
         let path = std::env::temp_dir().join("privet-report.html");

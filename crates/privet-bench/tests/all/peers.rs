@@ -1,7 +1,7 @@
 //! Peers in a suite, with interpreters that are missing, or only imitations.
 
 use privet_bench::line::{Line, Run};
-use privet_bench::suite::{Filter, Onlooker, Outcome, RunOptions, parse, run};
+use privet_bench::suite::{Filter, Outcome, RunObserver, RunOptions, parse, run};
 use privet_core::Neighbours;
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ peer = "diffprivlib"
 
 struct Silent;
 
-impl Onlooker for Silent {
+impl RunObserver for Silent {
     fn say(&self, _: &str) {}
     fn progress(&self, _: u64, _: u64, _: f64) {}
     fn writing(&self, write: &mut dyn FnMut()) {

@@ -3,7 +3,7 @@
 use privet_bench::check::{Verdict, check};
 use privet_bench::error::BenchError;
 use privet_bench::line::{Line, Run};
-use privet_bench::suite::{Filter, Onlooker, RunOptions, Suite, parse, run};
+use privet_bench::suite::{Filter, RunObserver, RunOptions, Suite, parse, run};
 use privet_data::ratings::{Layout, RatingFacts, schema};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -48,7 +48,7 @@ at-least = 2
 
 struct Nobody;
 
-impl Onlooker for Nobody {
+impl RunObserver for Nobody {
     fn say(&self, _: &str) {}
     fn progress(&self, _: u64, _: u64, _: f64) {}
     fn writing(&self, write: &mut dyn FnMut()) {
@@ -192,7 +192,8 @@ fn print_the_scale() {
         let method = method.with("rounds", &rounds.to_string()).unwrap();
         let request =
             Complete::by(method).request(schema.clone(), users as u64, Neighbours::AddRemove);
-        let plan = privet_learn::plan(&request.within(Budget::new(1.0, 1e-6).unwrap())).unwrap();
+        let plan =
+            privet_learn::plan(&request.with_budget(Budget::new(1.0, 1e-6).unwrap())).unwrap();
         let (began, before) = (std::time::Instant::now(), spent());
         let mut source = privet_dp::noise::FixedSeed::new(1);
         plan.run(&data, &mut source, &std::sync::atomic::AtomicBool::new(false)).unwrap();

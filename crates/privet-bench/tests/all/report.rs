@@ -4,7 +4,7 @@ use crate::fixture::{EPSILONS, HOSTILE, cell, head, races, run, suite, text};
 use privet_bench::line::{Line, Refused, Run, Stage};
 use privet_bench::report::aggregate::{groups, standard_error, summaries};
 use privet_bench::report::race::slope;
-use privet_bench::report::{Format, ReportError, Results, report, written};
+use privet_bench::report::{Format, ReportError, Results, report, write_report};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn parsed(lines: &[Line]) -> Results {
 }
 
 fn page(lines: &[Line], format: Format) -> String {
-    written(&[parsed(lines)], format).unwrap()
+    write_report(&[parsed(lines)], format).unwrap()
 }
 
 /// Scores 80, 82, 84: mean 82, variance 4, standard error √(4/3).
@@ -193,7 +193,9 @@ fn a_file_cut_in_a_line_is_used_as_far_as_it_is_whole() {
     assert_eq!(results.notices.len(), 1);
     assert!(results.notices[0].contains("1 line of the results file is not whole"));
     for format in [Format::Html, Format::Markdown] {
-        assert!(written(std::slice::from_ref(&results), format).unwrap().contains("not whole"));
+        assert!(
+            write_report(std::slice::from_ref(&results), format).unwrap().contains("not whole")
+        );
     }
     let twice = format!("{whole}{whole}");
     let results = Results::parse(twice.as_bytes(), Path::new("results.jsonl")).unwrap();

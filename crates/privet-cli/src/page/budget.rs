@@ -1,7 +1,7 @@
 //! A ledger as one page: the releases from each data set, their authors and purposes, the remaining
 //! budget, and its meaning.
 
-use super::svg::{self, escape, short};
+use super::svg::{self, escape, three_digits};
 use super::{POLICY, STYLE};
 use crate::output::number;
 use crate::spending::per_cent;
@@ -62,7 +62,7 @@ pub fn page(books: &Books) -> String {
 
 fn data_set(books: &Books, name: &str, account: &Account, page: &mut String) {
     let Account { limit, .. } = account;
-    let of_it = || books.held().values().filter(|held| held.dataset == name);
+    let of_it = || books.reservations().values().filter(|held| held.dataset == name);
     let share = account.share();
     let over = share > 1.0;
     let _ = write!(
@@ -89,7 +89,7 @@ fn data_set(books: &Books, name: &str, account: &Account, page: &mut String) {
         );
     }
     let _ = writeln!(page, "<h3>What the limit means</h3>\n<p>{}</p>", meaning(limit));
-    if let Some(whose) = crate::sentences::whose(limit.filter.unit, &account.whose) {
+    if let Some(whose) = crate::sentences::unit_sentence(limit.filter.unit, &account.whose) {
         let class = if account.whose.is_said() { "quiet" } else { "refused" };
         let whose = escape(&crate::sentences::sentence(&whose));
         let _ = writeln!(page, "<p class=\"{class}\">{whose}.</p>");
@@ -101,7 +101,7 @@ fn data_set(books: &Books, name: &str, account: &Account, page: &mut String) {
 fn spent_in_words(account: &Account) -> String {
     let limit = &account.limit;
     let budget = format!("ε = {} at δ = {}", number(limit.epsilon), number(limit.delta));
-    match (account.releases, account.proved()) {
+    match (account.releases, account.proved_epsilon()) {
         (0, _) => format!("Nothing was released. The limit is {budget}."),
         (count, proved) => {
             let releases =
@@ -133,7 +133,7 @@ fn meaning(limit: &Limit) -> String {
     format!(
         "Whoever knows everything about everybody else, and sees all releases, guesses {guess}. By chance they are right \
          50 times in 100; with everything that this limit allows at most {} times in 100. In full: {}.",
-        short((right * 10.0).ceil() / 10.0),
+        three_digits((right * 10.0).ceil() / 10.0),
         escape(&crate::sentences::guarantee(&guarantee))
     )
 }

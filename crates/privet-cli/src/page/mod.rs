@@ -17,14 +17,14 @@ mod unbroken;
 
 use crate::sentences;
 use crate::verbs::inspect;
-use plot::Said;
+use plot::ProblemEffects;
 use privet_data::encode::AxisKind;
 use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
 use privet_learn::linear::model::Model;
 use privet_learn::{Erm, Family, Verdict};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
-use svg::{escape, short, signed};
+use svg::{escape, signed_number, three_digits};
 
 const STYLE: &str = include_str!("style.css");
 /// The page may apply its own style; it fetches and runs nothing.
@@ -83,18 +83,21 @@ pub fn page(model: &Model, verdict: &Verdict) -> String {
 /// Its purpose and its guarantee, before anything else.
 fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let certificate = model.certificate();
-    let _ =
-        writeln!(page, "<p>{}</p>", lines(&sentences::wrapped(&Erm::report(model).purpose, "  ")));
+    let _ = writeln!(
+        page,
+        "<p>{}</p>",
+        lines(&sentences::wrap_lines(&Erm::report(model).purpose, "  "))
+    );
     page.push_str("<h2>What it can reveal</h2>\n");
     let holds = inspect::claims(certificate) && verdict.valid;
     let class = if holds { "claim" } else { "refused" };
-    let promise = inspect::promise(certificate, verdict);
+    let promise = inspect::promise_sentence(certificate, verdict);
     let _ = writeln!(page, "<p class=\"{class}\">{}</p>", lines(&promise));
     for note in &verdict.notes {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(note));
     }
-    quoted(&verdict.stated, page);
-    let (signed, made) = inspect::vouched(verdict);
+    write_notes(&verdict.stated, page);
+    let (signed, made) = inspect::signer_and_origin(verdict);
     let _ = writeln!(
         page,
         "<p class=\"quiet\">{}. {}</p>",
@@ -104,11 +107,11 @@ fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
 }
 
 /// The words of the file's maker, apart from ours.
-fn quoted(stated: &[String], page: &mut String) {
+fn write_notes(stated: &[String], page: &mut String) {
     if stated.is_empty() {
         return;
     }
-    let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(crate::sentences::STATED));
+    let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(crate::sentences::MAKER_HEADING));
     for note in stated {
         let _ = writeln!(page, "<blockquote class=\"quiet\">{}</blockquote>", escape(note));
     }
@@ -198,12 +201,14 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
          a cause.</p>\n"
     );
     let problem = |(place, value): (usize, &f64)| match shapes.classes.get(place) {
-        Some(class) if shapes.intercept.len() > 1 => format!("{} {}", escape(class), short(*value)),
-        _ => short(*value),
+        Some(class) if shapes.intercept.len() > 1 => {
+            format!("{} {}", escape(class), three_digits(*value))
+        }
+        _ => three_digits(*value),
     };
     let each: Vec<String> = shapes.intercept.iter().enumerate().map(problem).collect();
     let band = match shapes.intercept_noise {
-        Some(noise) if noise > 0.0 => format!(" (± {})", short(BAND * noise)),
+        Some(noise) if noise > 0.0 => format!(" (± {})", three_digits(BAND * noise)),
         _ => String::new(),
     };
     let _ = writeln!(page, "<p><strong>Before any column: {}{band}</strong></p>", each.join(", "));
@@ -219,13 +224,17 @@ fn overview(order: &[&Shape], page: &mut String) {
     }
     let shown = &order[..order.len().min(OVERVIEW)];
     let height = shown.len() as f64 * ROW + 26.0;
-    let along = svg::Scale::around_zero(shown.iter().map(|shape| far(shape)), NAMES, WIDTH - 12.0);
+    let along = svg::Scale::around_zero(
+        shown.iter().map(|shape| largest_effect(shape)),
+        NAMES,
+        WIDTH - 12.0,
+    );
     let along = svg::Scale { low: 0.0, ..along };
     let mut picture = svg::open(WIDTH, height, "How far each column moves the score");
     for tick in along.ticks(6.0) {
         let x = along.at(tick);
         let _ = write!(picture, "<path class=\"rule\" d=\"M{x:.1} 2V{:.1}\"/>", height - 20.0);
-        svg::text(&mut picture, (x, height - 6.0), "middle", "", &short(tick));
+        svg::text(&mut picture, (x, height - 6.0), "middle", "", &three_digits(tick));
     }
     for (row, shape) in shown.iter().enumerate() {
         let y = 2.0 + row as f64 * ROW;
@@ -237,9 +246,9 @@ fn overview(order: &[&Shape], page: &mut String) {
                 ROW - 6.0
             )
         };
-        picture.push_str(&bar(far(shape), "up faint"));
+        picture.push_str(&bar(largest_effect(shape), "up faint"));
         picture.push_str(&bar(shape.beyond().max(0.0), "up"));
-        let name = svg::cut(&shape.name(), 28);
+        let name = svg::escape_cut(&shape.name(), 28);
         svg::text(&mut picture, (NAMES - 6.0, y + ROW / 2.0 + 4.0), "end", "name", &name);
     }
     picture.push_str("</svg>");
@@ -258,7 +267,7 @@ fn overview(order: &[&Shape], page: &mut String) {
 }
 
 /// The largest absolute effect.
-fn far(shape: &Shape) -> f64 {
+fn largest_effect(shape: &Shape) -> f64 {
     shape.effects.iter().flatten().fold(0.0, |most, effect| most.max(effect.abs()))
 }
 
@@ -276,10 +285,10 @@ fn figure(shape: &Shape, shapes: &Shapes, page: &mut String) {
     let all = || shape.effects.iter().flatten();
     let (low, high) =
         (all().fold(0.0_f64, |a, b| a.min(*b)), all().fold(0.0_f64, |a, b| a.max(*b)));
-    let _ = write!(page, "From {} to {}", signed(low), signed(high));
+    let _ = write!(page, "From {} to {}", signed_number(low), signed_number(high));
     match shape.noise {
         Some(_) if shape.beyond() > 0.0 => {
-            let _ = write!(page, "; beyond its noise by up to {}.", short(shape.beyond()));
+            let _ = write!(page, "; beyond its noise by up to {}.", three_digits(shape.beyond()));
         }
         Some(_) => page.push_str("; all of it within its noise."),
         None => page.push('.'),
@@ -301,7 +310,7 @@ fn figure(shape: &Shape, shapes: &Shapes, page: &mut String) {
             Some(class) => format!("{name}, for {class}"),
             None => name.clone(),
         };
-        let picture = Said { shape, problem }.svg(&label);
+        let picture = ProblemEffects { shape, problem }.svg(&label);
         let _ = writeln!(page, "<div>{heading}{picture}</div>");
     }
     page.push_str("</div>\n");
@@ -333,7 +342,7 @@ fn numbers(shape: &Shape, shapes: &Shapes, page: &mut String) {
                 write!(page, "<th scope=\"row\">{}</th>", escape(&plot::level(&axis.levels[at])));
         }
         for problem in 0..shape.effects.len() {
-            let _ = write!(page, "<td>{}</td>", Said { shape, problem }.in_words(place));
+            let _ = write!(page, "<td>{}</td>", ProblemEffects { shape, problem }.in_words(place));
         }
         page.push_str("</tr>\n");
     }

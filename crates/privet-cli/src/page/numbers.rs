@@ -12,7 +12,7 @@ pub fn fixed(value: f64, digits: usize) -> String {
 }
 
 /// A number with three significant digits at most.
-pub fn short(value: f64) -> String {
+pub fn three_digits(value: f64) -> String {
     if !value.is_finite() || value == 0.0 {
         return fixed(value, 0);
     }
@@ -57,7 +57,7 @@ mod tests {
             (f64::NAN, "–"),
             (0.0, "0"),
         ] {
-            assert_eq!(short(value), text);
+            assert_eq!(three_digits(value), text);
         }
     }
 }

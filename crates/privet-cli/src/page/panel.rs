@@ -4,7 +4,7 @@
 //! light or dark scheme; lines differ in the shape of their marks as well, for readers who cannot tell
 //! colours apart. Every mark carries its numbers as a tooltip.
 
-use super::numbers::{fixed, power, short};
+use super::numbers::{fixed, power, three_digits};
 use super::svg::{entities as escape, round_step};
 use std::fmt::Write as _;
 
@@ -157,7 +157,7 @@ impl Axis {
 
 /// A tick's label: numbers far from 1 as powers of ten.
 fn tick(value: f64) -> String {
-    if (1e-4..1e4).contains(&value) { short(value) } else { power(value) }
+    if (1e-4..1e4).contains(&value) { three_digits(value) } else { power(value) }
 }
 
 impl Style {

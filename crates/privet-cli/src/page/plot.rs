@@ -1,6 +1,6 @@
 //! One shape as a picture: a curve with its band, bars, or a heat map.
 
-use super::svg::{Scale, cut, escape, open, short, signed, text};
+use super::svg::{Scale, escape, escape_cut, open, signed_number, text, three_digits};
 use privet_data::encode::{Axis, AxisKind, Level};
 use privet_learn::linear::additive::{BAND, Shape};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ const BARS: usize = 24;
 /// The label of a level.
 pub(super) fn level(level: &Level) -> String {
     match level {
-        Level::At(value) => short(*value),
+        Level::At(value) => three_digits(*value),
         Level::Text(text) => text.clone(),
         Level::Bucket(bucket) => format!("#{bucket}"),
         Level::Other => "(other)".into(),
@@ -21,12 +21,12 @@ pub(super) fn level(level: &Level) -> String {
 }
 
 /// The effects of one problem, at each level.
-pub(super) struct Said<'a> {
+pub(super) struct ProblemEffects<'a> {
     pub shape: &'a Shape,
     pub problem: usize,
 }
 
-impl Said<'_> {
+impl ProblemEffects<'_> {
     fn effect(&self, place: usize) -> f64 {
         self.shape.effects[self.problem][place]
     }
@@ -80,7 +80,7 @@ impl Said<'_> {
         for tick in up.ticks(5.0) {
             let y = up.at(tick);
             let _ = write!(svg, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{:.1}\"/>", WIDTH - 12.0);
-            text(&mut svg, (LEFT - 6.0, y + 4.0), "end", "", &short(tick));
+            text(&mut svg, (LEFT - 6.0, y + 4.0), "end", "", &three_digits(tick));
         }
         let points = |offset: &dyn Fn(usize) -> f64| -> Vec<String> {
             let point = |(place, share): (usize, &f64)| {
@@ -106,7 +106,7 @@ impl Said<'_> {
         if axis.kind == AxisKind::Straight && grid.len() <= 40 {
             for (place, share) in shares.iter().enumerate() {
                 let (x, y) = (across(*share), up.at(self.effect(place)));
-                let title = format!("{}: {}", short(grid[place]), self.in_words(place));
+                let title = format!("{}: {}", three_digits(grid[place]), self.in_words(place));
                 let _ = write!(
                     svg,
                     "<circle class=\"knot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\"><title>{title}</title></circle>"
@@ -115,7 +115,7 @@ impl Said<'_> {
         }
         let mut last = f64::NEG_INFINITY;
         for tick in value_ticks(&grid, &shares) {
-            let (x, words) = (across(share_of(tick, &grid, &shares)), short(tick));
+            let (x, words) = (across(share_of(tick, &grid, &shares)), three_digits(tick));
             let half = 3.5 * words.chars().count() as f64;
             if x - half < last + 6.0 {
                 continue;
@@ -146,7 +146,7 @@ impl Said<'_> {
         for tick in along.ticks(5.0) {
             let x = along.at(tick);
             let _ = write!(svg, "<path class=\"rule\" d=\"M{x:.1} 2V{:.1}\"/>", height - 20.0);
-            text(&mut svg, (x, height - 6.0), "middle", "", &short(tick));
+            text(&mut svg, (x, height - 6.0), "middle", "", &three_digits(tick));
         }
         let zero = along.at(0.0);
         for (row, place) in order.iter().enumerate() {
@@ -167,7 +167,7 @@ impl Said<'_> {
             );
             let middle = y + ROW / 2.0;
             self.whisker(&mut svg, *place, |value| (along.at(value), middle));
-            let name = cut(&level(&axis.levels[*place]), 22);
+            let name = escape_cut(&level(&axis.levels[*place]), 22);
             text(&mut svg, (NAMES, middle + 4.0), "end", "name", &name);
         }
         let _ = write!(svg, "<path class=\"axis\" d=\"M{zero:.1} 2V{:.1}\"/>", height - 20.0);
@@ -186,10 +186,16 @@ impl Said<'_> {
         let effects = self.shape.effects.iter().flatten();
         let largest = effects.fold(0.0_f64, |most, effect| most.max(effect.abs()));
         let mut svg = open(width, height, label);
-        text(&mut svg, (NAMES - 6.0, 14.0), "end", "name", &cut(&first.column, 16));
+        text(&mut svg, (NAMES - 6.0, 14.0), "end", "name", &escape_cut(&first.column, 16));
         for (i, own) in first.levels.iter().enumerate() {
             let y = TOP + i as f64 * tall;
-            text(&mut svg, (NAMES - 6.0, y + tall / 2.0 + 4.0), "end", "", &cut(&level(own), 15));
+            text(
+                &mut svg,
+                (NAMES - 6.0, y + tall / 2.0 + 4.0),
+                "end",
+                "",
+                &escape_cut(&level(own), 15),
+            );
             for (j, other) in second.levels.iter().enumerate() {
                 let (place, x) = (i * columns + j, NAMES + j as f64 * cell);
                 let words = format!("{}, {}: {}", level(own), level(other), self.in_words(place));
@@ -203,7 +209,13 @@ impl Said<'_> {
                 if cell == CELL {
                     let class = if self.is_sure(place) { "sure" } else { "" };
                     let middle = (x + cell / 2.0, y + tall / 2.0 + 4.0);
-                    text(&mut svg, middle, "middle", class, &short(rounded(self.effect(place))));
+                    text(
+                        &mut svg,
+                        middle,
+                        "middle",
+                        class,
+                        &three_digits(two_decimals(self.effect(place))),
+                    );
                 }
             }
         }
@@ -212,10 +224,10 @@ impl Said<'_> {
                 continue;
             }
             let middle = (NAMES + (j as f64 + 0.5) * cell, height - 22.0);
-            text(&mut svg, middle, "middle", "", &cut(&level(other), 9));
+            text(&mut svg, middle, "middle", "", &escape_cut(&level(other), 9));
         }
         let middle = (NAMES + columns as f64 * cell / 2.0, height - 6.0);
-        text(&mut svg, middle, "middle", "name", &cut(&second.column, 30));
+        text(&mut svg, middle, "middle", "name", &escape_cut(&second.column, 30));
         svg + "</svg>"
     }
 
@@ -233,8 +245,8 @@ impl Said<'_> {
     /// The effect with its band.
     pub(super) fn in_words(&self, place: usize) -> String {
         match self.half(place) {
-            Some(half) => format!("{} ± {}", signed(self.effect(place)), short(half)),
-            None => signed(self.effect(place)),
+            Some(half) => format!("{} ± {}", signed_number(self.effect(place)), three_digits(half)),
+            None => signed_number(self.effect(place)),
         }
     }
 }
@@ -312,7 +324,7 @@ pub(super) fn not_drawn(axis: &Axis) -> usize {
 }
 
 /// A number rounded to two decimals, for a cell.
-fn rounded(value: f64) -> f64 {
+fn two_decimals(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 

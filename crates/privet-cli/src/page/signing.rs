@@ -2,7 +2,7 @@
 //! facts, an attacker's gain, the release, and the gaps. Made from the file alone, with every text from
 //! it escaped.
 
-use super::svg::{self, escape, short};
+use super::svg::{self, escape, three_digits};
 use super::unbroken::unbroken;
 use super::{POLICY, STYLE, lines};
 use crate::odds::{FALSE_RATES, best_guess, curve, true_rate};
@@ -37,16 +37,16 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
     let _ = writeln!(
         page,
         "<p class=\"{class}\">{}</p>",
-        lines(&inspect::promise(certificate, verdict))
+        lines(&inspect::promise_sentence(certificate, verdict))
     );
     if let Some(line) = inspect::with_schema(released, verdict) {
         let _ = writeln!(page, "<p class=\"claim\">{}</p>", escape(&line));
     }
-    if let Some((whole, events)) = inspect::together(released, verdict) {
+    if let Some((whole, events)) = inspect::total_guarantee(released, verdict) {
         let pairs = curve(events.as_ref(), (whole.epsilon, whole.delta), POINTS);
         attacker(&whole, &pairs, &mut page);
     }
-    let looked_up = match released.bought() {
+    let looked_up = match released.bounds_cost() {
         None => {
             "Nothing of this was looked up in the records; whoever signs vouches that it is public."
         }
@@ -94,24 +94,24 @@ fn attacker(guarantee: &Guarantee, pairs: &[(f64, f64)], page: &mut String) {
         let _ = writeln!(
             page,
             "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
-            short(100.0 * rate),
-            short(up(100.0 * true_rate(pairs, rate)))
+            three_digits(100.0 * rate),
+            three_digits(percent_up(100.0 * true_rate(pairs, rate)))
         );
     }
     page.push_str("</tbody></table>\n");
     if pairs.len() > 2 {
-        page.push_str(&drawn(pairs));
+        page.push_str(&draw_curve(pairs));
     }
 }
 
 /// A percentage rounded up to three digits.
-fn up(share: f64) -> f64 {
+fn percent_up(share: f64) -> f64 {
     let unit = 10_f64.powf(share.max(1e-12).log10().floor() - 2.0);
     ((share / unit).ceil() * unit).min(100.0)
 }
 
 /// δ(ε) on a logarithmic scale.
-fn drawn(pairs: &[(f64, f64)]) -> String {
+fn draw_curve(pairs: &[(f64, f64)]) -> String {
     const WIDTH: f64 = 520.0;
     const HEIGHT: f64 = 240.0;
     const LEFT: f64 = 60.0;
@@ -136,11 +136,17 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     for tick in up.ticks(6.0) {
         let y = up.at(tick);
         let _ = write!(picture, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{:.1}\"/>", WIDTH - 14.0);
-        let label = if tick == 0.0 { "1".into() } else { format!("1e{}", short(tick)) };
+        let label = if tick == 0.0 { "1".into() } else { format!("1e{}", three_digits(tick)) };
         svg::text(&mut picture, (LEFT - 6.0, y + 4.0), "end", "", &label);
     }
     for tick in across.ticks(6.0) {
-        svg::text(&mut picture, (across.at(tick), BOTTOM + 16.0), "middle", "", &short(tick));
+        svg::text(
+            &mut picture,
+            (across.at(tick), BOTTOM + 16.0),
+            "middle",
+            "",
+            &three_digits(tick),
+        );
     }
     let mut path = String::new();
     for (place, (epsilon, delta)) in shown.iter().enumerate() {
@@ -241,7 +247,7 @@ fn notes(verdict: &Verdict, page: &mut String) {
     for note in &verdict.notes {
         let _ = writeln!(page, "<p>{}</p>", escape(&sentences::sentence(note)));
     }
-    super::quoted(&verdict.stated, page);
+    super::write_notes(&verdict.stated, page);
 }
 
 /// The artefact: the weights of a model, for any other release the sections of `inspect`.
@@ -250,7 +256,7 @@ fn contents(released: &Loaded, page: &mut String) {
         let classes = model.request().schema.classes().unwrap_or_default().to_vec();
         return weights(&model.certainty(), &classes, page);
     }
-    for (title, body) in inspect::shown(released) {
+    for (title, body) in inspect::artefact_sections(released) {
         let _ = writeln!(
             page,
             "<h2>{}</h2>\n<div class=\"scrolled\"><pre>{}</pre></div>",
@@ -280,12 +286,12 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
              <th scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\"></th></tr></thead><tbody>\n",
         );
         for one in row.iter().take(LISTED) {
-            let end = |value: Option<f64>| value.map_or("–".into(), short);
+            let end = |value: Option<f64>| value.map_or("–".into(), three_digits);
             let _ = writeln!(
                 page,
                 "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
                 escape(&one.name),
-                short(one.weight),
+                three_digits(one.weight),
                 end(one.low),
                 end(one.high),
                 inspect::may_be_noise(one, certainty.confidence)
@@ -305,7 +311,7 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
 fn not_covered(verdict: &Verdict, page: &mut String) {
     page.push_str("<h2>What is not covered</h2>\n");
     if !verdict.unchecked.is_empty() {
-        let granted = sentences::sentence(&sentences::unchecked(&verdict.unchecked));
+        let granted = sentences::sentence(&sentences::assumptions_sentence(&verdict.unchecked));
         let _ = writeln!(page, "<p>– {}</p>", escape(&granted));
     }
     for line in [
@@ -323,7 +329,7 @@ fn not_covered(verdict: &Verdict, page: &mut String) {
 }
 
 fn check_again(released: &Loaded, verdict: &Verdict, page: &mut String) {
-    let (signed, made) = inspect::vouched(verdict);
+    let (signed, made) = inspect::signer_and_origin(verdict);
     page.push_str("<h2>How to check it again</h2>\n<div class=\"scrolled\"><table><tbody>\n");
     for check in &verdict.checks {
         let _ = writeln!(

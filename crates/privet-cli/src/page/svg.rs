@@ -28,7 +28,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// As [`escape`], cut to so many characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn escape_cut(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => escape(&format!("{}…", text.chars().take(most - 1).collect::<String>())),
         false => escape(text),
@@ -36,7 +36,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// A number for people: three digits, a true minus.
-pub(super) fn short(value: f64) -> String {
+pub(super) fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return number(value);
     }
@@ -45,9 +45,9 @@ pub(super) fn short(value: f64) -> String {
     number((value * power).round() / power).replace('-', "−")
 }
 
-/// As [`short`], with its sign.
-pub(super) fn signed(value: f64) -> String {
-    if value > 0.0 { format!("+{}", short(value)) } else { short(value) }
+/// As [`three_digits`], with its sign.
+pub(super) fn signed_number(value: f64) -> String {
+    if value > 0.0 { format!("+{}", three_digits(value)) } else { three_digits(value) }
 }
 
 /// A scale from values to coordinates.
@@ -119,14 +119,14 @@ mod tests {
         let hostile = "<script>\"x\" & 'y'\u{202e}\u{1b}";
         let shown = escape(hostile);
         assert!(!shown.contains(['<', '>', '"', '\'', '\u{202e}', '\u{1b}']), "{shown}");
-        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(escape_cut("abcdef", 4), "abc…");
     }
 
     #[test]
     fn ticks_are_round_and_within() {
         let scale = Scale { low: -0.13, high: 0.52, from: 0.0, to: 1.0 };
         assert_eq!(
-            scale.ticks(5.0).iter().map(|t| short(*t)).collect::<Vec<_>>(),
+            scale.ticks(5.0).iter().map(|t| three_digits(*t)).collect::<Vec<_>>(),
             ["0", "0.2", "0.4"]
         );
         for (low, high) in [(0.0, 1e-300), (-1e300, 1e300), (5.0, 5.0000001)] {

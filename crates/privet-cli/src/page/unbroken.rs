@@ -11,7 +11,7 @@ pub(super) fn unbroken(page: &str) -> String {
     let mut rest = page;
     while let Some(at) = rest.find('<') {
         let (text, markup) = rest.split_at(at);
-        marked(text, &mut whole);
+        mark_text(text, &mut whole);
         let skipped = SKIPPED.iter().find(|(open, _)| markup.starts_with(open));
         let end = skipped.map_or(">", |(_, close)| close);
         let Some(found) = markup.find(end) else {
@@ -22,12 +22,12 @@ pub(super) fn unbroken(page: &str) -> String {
         whole.push_str(own);
         rest = after;
     }
-    marked(rest, &mut whole);
+    mark_text(rest, &mut whole);
     whole
 }
 
 /// As [`unbroken`], for a text between tags.
-fn marked(text: &str, into: &mut String) {
+fn mark_text(text: &str, into: &mut String) {
     let bytes = text.as_bytes();
     let digits = |mut at: usize| {
         while bytes.get(at).is_some_and(u8::is_ascii_digit) {

@@ -2,10 +2,10 @@
 
 use super::vote::{VoteArguments, csv, public_rows};
 use crate::failure::Failure;
-use crate::order::Made;
+use crate::order::MadeRelease;
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing};
+use crate::releasing::{ReleasePlace, Releasing};
 use crate::say;
 use clap::Args;
 use privet_data::matrix::Matrix;
@@ -61,7 +61,7 @@ pub struct Answer {
 }
 
 /// Inputs of a batch besides the table.
-struct Prepared {
+struct BatchInputs {
     public: Matrix,
     labels: Option<Destination>,
     program: Option<Arc<dyn Teach>>,
@@ -77,12 +77,12 @@ impl Answer {
     }
 
     /// Reads the public rows, and checks that they can be voted on and their labels written.
-    fn prepare(&self, schema: &Schema, teacher: &Teacher) -> Result<Prepared, Failure> {
+    fn prepare(&self, schema: &Schema, teacher: &Teacher) -> Result<BatchInputs, Failure> {
         let public = public_rows(&self.asked.public, schema)?;
         let force = self.releasing.overwrites();
         let open = |path: &PathBuf| output::open_for("--labels", path, force, &self.inputs());
         let labels = self.labels.as_ref().map(open).transpose()?;
-        Ok(Prepared { public, labels, program: self.asked.program(schema, teacher)? })
+        Ok(BatchInputs { public, labels, program: self.asked.program(schema, teacher)? })
     }
 
     /// Pays for the whole stream and answers its first batch.
@@ -110,11 +110,11 @@ impl Answer {
                 "--queries {queries}: there are {first} rows in this batch alone; 1 to {queries} are accepted"
             )));
         }
-        output::fresh("--stream", &self.stream)?;
+        output::refuse_existing("--stream", &self.stream)?;
         let aggregator = self.aggregator.clone().unwrap_or_default();
         let task = Task { stream: true, aggregator, ..Task::on(queries) };
         let plan = |rows| self.asked.plan(&schema, rows, task.clone());
-        let (inputs, doing) = (self.taken(), "answer, a stream");
+        let (inputs, doing) = (self.input_files(), "answer, a stream");
         let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
         let (ready, data) = reserved.read(|_| self.asked.records(&schema))?;
         let mut source = self.releasing.source()?;
@@ -136,21 +136,21 @@ impl Answer {
         ];
         asked.head.not_again(&self.stream, &more)?;
         let stream = Answers::read(&self.stream)?;
-        let (plan, entered) = (stream.plan(), stream.entered());
+        let (plan, entered) = (stream.plan(), stream.ledger_entry());
         let prepared = self.prepare(plan.schema(), &plan.request().task.teacher)?;
         let (place, data) =
-            self.releasing.read_again(asked.head.data(), &self.taken(), plan, entered)?;
+            self.releasing.read_again(asked.head.data(), &self.input_files(), plan, entered)?;
         self.answer(stream, place, &data, prepared)
     }
 
     fn answer(
         &self,
         stream: Answers,
-        place: Place,
+        place: ReleasePlace,
         data: &Dataset,
-        prepared: Prepared,
+        prepared: BatchInputs,
     ) -> Result<(), Failure> {
-        let Prepared { public, labels, program } = prepared;
+        let BatchInputs { public, labels, program } = prepared;
         let planned = stream.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("training teachers");
@@ -158,7 +158,7 @@ impl Answer {
         let (answered, left) = stream.next(data, &public, program, source.as_mut(), &quiet)?;
         drop(meter);
         let text = csv(planned.schema(), &answered.artefact().classes());
-        self.releasing.keep(place, Made::of(answered))?;
+        self.releasing.keep(place, MadeRelease::of(answered))?;
         if let (Some(mut labels), Some(path)) = (labels, &self.labels) {
             output::write_for("--labels", &mut labels, path, text.as_bytes())?;
             say!("labels as CSV written to {}", path.display());
@@ -173,7 +173,7 @@ impl Answer {
     }
 
     /// Files that the release must not overwrite.
-    fn taken(&self) -> Vec<&Path> {
+    fn input_files(&self) -> Vec<&Path> {
         self.inputs().into_iter().chain(self.labels.as_deref()).collect()
     }
 

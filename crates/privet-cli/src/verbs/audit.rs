@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::say;
-use crate::settings::{rows, within};
+use crate::settings::{range_parser, rows};
 use clap::Args;
 use privet_audit::attack::{Finding, Grounds, RUNS};
 use privet_audit::claim::CONFIDENCE;
@@ -14,8 +14,8 @@ use privet_audit::learner::{self, Setting};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
 use privet_audit::ratings;
-use privet_audit::streams::{self, Of};
-use privet_audit::{AttackOptions, AuditError, Watch};
+use privet_audit::streams::{self, ReleaseKind};
+use privet_audit::{AttackOptions, AttackWatch, AuditError};
 use privet_core::{Budget, DELTA, EPSILON, Neighbours};
 use privet_data::Dataset;
 use privet_data::read::{self, Purpose, read};
@@ -68,21 +68,21 @@ pub struct Audit {
         long, value_name = "STREAM",
         conflicts_with_all = ["method", "complete", "model", "rows", "one_run", "set", "neighbours"]
     )]
-    online: Option<Of>,
+    online: Option<ReleaseKind>,
     /// What a verb releases, of those that are made of their families' declarations, with the default
     /// method or another: describe, select:exponential
     #[arg(
-        long, value_name = "VERB[:METHOD]", value_parser = offered,
+        long, value_name = "VERB[:METHOD]", value_parser = parse_verb,
         conflicts_with_all = ["method", "complete", "online", "model", "rows", "one_run", "set"]
     )]
-    of: Option<Named>,
+    of: Option<VerbAndMethod>,
     #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        long, value_name = "E", value_parser = range_parser(EPSILON), allow_hyphen_values = true,
         help = format!("The ε it is asked for: {EPSILON}"),
     )]
     epsilon: Option<f64>,
     #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        long, value_name = "D", value_parser = range_parser(DELTA), allow_hyphen_values = true,
         help = format!("The δ it is asked for: {DELTA} [default: 1e-5]"),
     )]
     delta: Option<f64>,
@@ -102,7 +102,7 @@ pub struct Audit {
     )]
     runs: Option<u64>,
     #[arg(
-        long, value_name = "C", value_parser = within(CONFIDENCE), allow_hyphen_values = true,
+        long, value_name = "C", value_parser = range_parser(CONFIDENCE), allow_hyphen_values = true,
         default_value_t = 0.999, help = format!("Confidence of the bounds: {CONFIDENCE}"),
     )]
     confidence: f64,
@@ -132,12 +132,12 @@ pub struct Audit {
 }
 
 /// A verb, and a method of it where it has several.
-type Named = (&'static str, Option<&'static str>);
+type VerbAndMethod = (&'static str, Option<&'static str>);
 
 /// A verb that is made of its family's declaration, and a method.
-fn offered(text: &str) -> Result<Named, String> {
+fn parse_verb(text: &str) -> Result<VerbAndMethod, String> {
     let (verb, method) = text.split_once(':').map_or((text, None), |(a, b)| (a, Some(b)));
-    let all = declared::offered();
+    let all = declared::offered_families();
     let found = all.iter().find(|(name, _)| *name == verb).ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
         format!("accepted: {}", names.join(", "))
@@ -150,15 +150,15 @@ fn offered(text: &str) -> Result<Named, String> {
 
 /// A number of runs.
 fn runs(text: &str) -> Result<u64, String> {
-    whole(text, RUNS)
+    parse_integer(text, RUNS)
 }
 
 /// A number of canaries.
 fn canaries(text: &str) -> Result<u64, String> {
-    whole(text, CANARIES)
+    parse_integer(text, CANARIES)
 }
 
-fn whole(text: &str, range: privet_core::Range) -> Result<u64, String> {
+fn parse_integer(text: &str, range: privet_core::Range) -> Result<u64, String> {
     let count: u64 = text.parse().map_err(|_| format!("accepted is a whole number, {range}"))?;
     range.check(count as f64).map_err(|error| error.to_string())?;
     Ok(count)
@@ -174,9 +174,9 @@ impl From<AuditError> for Failure {
     }
 }
 
-struct Shown(Meter);
+struct ShownProgress(Meter);
 
-impl Watch for Shown {
+impl AttackWatch for ShownProgress {
     fn proceed(&self, done: u64, total: u64) -> bool {
         if done.is_multiple_of(64) {
             self.0.at(done, total);
@@ -190,7 +190,7 @@ impl Audit {
     pub fn run(self) -> Result<(), Failure> {
         self.refuse_what_would_be_ignored()?;
         if let Some(method) = &self.complete {
-            return self.completed(method);
+            return self.attack_completion(method);
         }
         if let Some(of) = self.online {
             return self.stream(of);
@@ -239,17 +239,31 @@ impl Audit {
         }
     }
 
-    fn learner(&self, method: &Method) -> Result<(), Failure> {
+    /// The budget that is to be claimed.
+    fn budget(&self) -> Result<Budget, Failure> {
         let epsilon = self.epsilon.ok_or_else(|| {
             Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
         })?;
+        Ok(Budget::new(epsilon, self.delta.unwrap_or(1e-5))?)
+    }
+
+    fn options(&self) -> AttackOptions {
+        AttackOptions {
+            runs: self.runs.unwrap_or(AttackOptions::default().runs),
+            confidence: self.confidence,
+            seed: self.seed,
+        }
+    }
+
+    fn learner(&self, method: &Method) -> Result<(), Failure> {
+        let budget = self.budget()?;
         let method = self
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
         let setting = Setting {
             method,
-            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            budget,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
             rows: self.rows.unwrap_or(learner::ROWS),
             calibration: Calibration::Sound,
@@ -259,128 +273,79 @@ impl Audit {
             let meter = Meter::spinner("training once");
             let found = one_run::audit(&setting, canaries, self.confidence, self.seed)?;
             drop(meter);
-            return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
+            return self.print_finding(found.refuted, as_json(&found)?, || once_in_words(&found));
         }
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
-        let meter = Shown(Meter::bar("auditing"));
-        let report = learner::audit(&setting, &options, &meter)?;
+        let meter = ShownProgress(Meter::bar("auditing"));
+        let report = learner::audit(&setting, &self.options(), &meter)?;
         drop(meter);
-        self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
+        self.print_finding(report.finding.refuted, as_json(&report)?, || in_words(&report))
     }
 
     /// Attacks all releases of a stream.
-    fn stream(&self, of: Of) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
-        })?;
-        let budget = Budget::new(epsilon, self.delta.unwrap_or(1e-5))?;
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
-        let meter = Shown(Meter::bar("auditing"));
-        let found = streams::audit(&streams::Setting { of, budget }, &options, &meter)?;
+    fn stream(&self, of: ReleaseKind) -> Result<(), Failure> {
+        let budget = self.budget()?;
+        let meter = ShownProgress(Meter::bar("auditing"));
+        let found = streams::audit(&streams::Setting { of, budget }, &self.options(), &meter)?;
         drop(meter);
-        self.told(found.refuted, as_json(&found)?, || {
+        self.print_finding(found.refuted, as_json(&found)?, || {
             format!(
-                "the stream {}, all its releases together, one slot replaced, {} runs on each\n\
-                 claimed: ε = {}, δ = {}\n\
-                 found:   ε ≥ {} at confidence {}\n{}{}",
+                "the stream {}, all its releases together, one slot replaced, {} runs on each\n{}",
                 of.name(),
                 found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                claimed_and_found(&found)
             )
         })
     }
 
     /// Attacks what a verb releases.
-    fn declared(&self, (verb, method): Named) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
-        })?;
+    fn declared(&self, (verb, method): VerbAndMethod) -> Result<(), Failure> {
         let setting = declared::Setting {
             verb,
             method,
-            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            budget: self.budget()?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
         };
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
-        let meter = Shown(Meter::bar("auditing"));
-        let found = declared::audit(&setting, &options, &meter)?;
+        let meter = ShownProgress(Meter::bar("auditing"));
+        let found = declared::audit(&setting, &self.options(), &meter)?;
         drop(meter);
-        self.told(found.refuted, as_json(&found)?, || {
+        self.print_finding(found.refuted, as_json(&found)?, || {
             format!(
-                "{}, {} neighbours, {} runs on each of two tables\n\
-                 claimed: ε = {}, δ = {}\n\
-                 found:   ε ≥ {} at confidence {}\n{}{}",
+                "{}, {} neighbours, {} runs on each of two tables\n{}",
                 setting.name(),
                 setting.neighbours,
                 found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                claimed_and_found(&found)
             )
         })
     }
 
     /// Attacks a method of completing ratings.
-    fn completed(&self, method: &Completion) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
-        })?;
+    fn attack_completion(&self, method: &Completion) -> Result<(), Failure> {
+        let budget = self.budget()?;
         let method = self
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
         let setting = ratings::Setting {
             method,
-            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            budget,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
         };
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
-        let meter = Shown(Meter::bar("auditing"));
-        let found = ratings::audit(&setting, &options, &meter)?;
+        let meter = ShownProgress(Meter::bar("auditing"));
+        let found = ratings::audit(&setting, &self.options(), &meter)?;
         drop(meter);
-        self.told(found.refuted, as_json(&found)?, || {
+        self.print_finding(found.refuted, as_json(&found)?, || {
             format!(
-                "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n\
-                 claimed: ε = {}, δ = {}\n\
-                 found:   ε ≥ {} at confidence {}\n{}{}",
+                "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n{}",
                 setting.method,
                 setting.neighbours,
                 found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                claimed_and_found(&found)
             )
         })
     }
 
-    fn told(
+    fn print_finding(
         &self,
         refuted: bool,
         json: Value,
@@ -457,13 +422,27 @@ fn in_words(report: &learner::Report) -> String {
         number(found.delta),
         number(found.epsilon_lower),
         found.confidence,
-        reach(found),
+        refutation_words(found),
+        verdict(found.refuted)
+    )
+}
+
+/// What was claimed and what was found, a line each, and the verdict.
+fn claimed_and_found(found: &Finding) -> String {
+    format!(
+        "claimed: ε = {}, δ = {}\n\
+         found:   ε ≥ {} at confidence {}\n{}{}",
+        number(found.epsilon_claimed),
+        number(found.delta),
+        number(found.epsilon_lower),
+        found.confidence,
+        refutation_words(found),
         verdict(found.refuted)
     )
 }
 
 /// The grounds on which a claim was refuted, or the reach of the audit.
-fn reach(found: &Finding) -> String {
+fn refutation_words(found: &Finding) -> String {
     match found.refuted_by {
         Some(Grounds::Epsilon) => "the bound exceeds the claimed ε\n".into(),
         Some(Grounds::TradeOff) => {

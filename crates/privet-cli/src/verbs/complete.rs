@@ -1,7 +1,7 @@
 //! `privet complete`: learns from ratings to predict others, with each user protected whole.
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
+use crate::head::{FlagPresence, Head, head};
 use crate::progress::Meter;
 use crate::releasing::Releasing;
 use crate::settings::{self};
@@ -97,14 +97,14 @@ pub struct Complete {
 
 head! {
     OfRatings {
-        data: (Given::Always, "The ratings (.gz, .zst)"),
+        data: (FlagPresence::Always, "The ratings (.gz, .zst)"),
         schema: (
-            Given::Perhaps,
+            FlagPresence::Perhaps,
             "The public schema (TOML) of ratings; in place of --layout, --items and --bounds",
         ),
-        epsilon: (Given::Perhaps, ""),
+        epsilon: (FlagPresence::Perhaps, ""),
         delta: " [default: 1/N², N the declared number of users]",
-        rows: (Given::Always, "users", "About how many users there are, from public knowledge"),
+        rows: (FlagPresence::Always, "users", "About how many users there are, from public knowledge"),
     }
 }
 

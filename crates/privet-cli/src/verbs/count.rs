@@ -1,11 +1,11 @@
 //! `privet count`: noisy counts of the records in each declared category.
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
-use crate::order::Made;
+use crate::head::{FlagPresence, Head, NOT_FOR_A_STREAM, head};
+use crate::order::MadeRelease;
 use crate::output::{self};
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table};
+use crate::releasing::{ReleasePlace, Releasing, read_table};
 use crate::say;
 use clap::Args;
 use privet_core::Budget;
@@ -59,8 +59,8 @@ pub struct Count {
 
 head! {
     OfCounts {
-        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
-        epsilon: (Given::Perhaps, " of all releases together"),
+        schema: (FlagPresence::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (FlagPresence::Perhaps, " of all releases together"),
         delta: ". Above 0 it makes many releases less noisy [default: 0]",
     }
 }
@@ -105,7 +105,7 @@ impl Count {
             ));
         }
         let table = self.head.table(&schema)?;
-        output::fresh("--stream", path)?;
+        output::refuse_existing("--stream", path)?;
         let (plan, inputs) = (|rows| self.plan(&schema, rows), self.inputs());
         let (place, reserved) = self.releasing.reserve(table, &inputs, "count, a stream", plan)?;
         let read = |plan: &Plan<Task>| read_table(self.head.data(), plan.schema(), relation);
@@ -121,7 +121,7 @@ impl Count {
         let more = [("by", self.by.is_some()), ("times", self.times.is_some())];
         self.head.not_again(path, &more)?;
         let stream = Stream::read(path)?;
-        if stream.left() == 0 {
+        if stream.releases_left() == 0 {
             return Err(Failure::input(format!(
                 "--stream {}: all its releases are made; more of them need another budget",
                 path.display()
@@ -131,7 +131,7 @@ impl Count {
             self.head.data(),
             &self.inputs(),
             stream.plan(),
-            stream.entered(),
+            stream.ledger_entry(),
         )?;
         self.release(stream, &data, place)
     }
@@ -140,7 +140,7 @@ impl Count {
         &self,
         stream: Stream,
         data: &privet_data::Dataset,
-        place: Place,
+        place: ReleasePlace,
     ) -> Result<(), Failure> {
         let mut source = self.releasing.source()?;
         let (counts, left) = stream.next(data, source.as_mut())?;
@@ -148,7 +148,7 @@ impl Count {
             0 => "this was the last release of the stream\n".to_string(),
             left => format!("{left} more from the same budget\n"),
         };
-        self.releasing.keep(place, Made::of(counts))?;
+        self.releasing.keep(place, MadeRelease::of(counts))?;
         say!("{}", words.trim_end());
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Count {
         let (epsilon, delta) = self.head.budget()?;
         let budget = Budget::new(epsilon, delta.unwrap_or(0.0))?;
         let task = Task { by, times: self.times, law: None };
-        let request = task.request(schema, rows, self.head.neighbours)?.within(budget);
+        let request = task.request(schema, rows, self.head.neighbours)?.with_budget(budget);
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }

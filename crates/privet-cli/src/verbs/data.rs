@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The line on the generated tables, too many to list.
-const MADE: &str = "\
+const GENERATED_TABLES_LINE: &str = "\
 made-0001 to made-9999: generated tables of many shapes, for trying a method on what nobody tuned it to
 ";
 
@@ -84,7 +84,7 @@ impl List {
             return output::print_json(&Value::from(list));
         }
         let text = entries().map(in_words).collect::<String>();
-        output::print(&format!("{text}{MADE}"))
+        output::print(&format!("{text}{GENERATED_TABLES_LINE}"))
     }
 }
 
@@ -129,9 +129,9 @@ impl Prepare {
         ))?;
         say!(
             "next: privet train {} --schema {} --epsilon 1 --out {}",
-            output::quoted(&prepared.train),
-            output::quoted(&prepared.schema_file),
-            output::quoted(&self.out.join("model.json"))
+            output::quote_for_shell(&prepared.train),
+            output::quote_for_shell(&prepared.schema_file),
+            output::quote_for_shell(&self.out.join("model.json"))
         );
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::Cli;
 use crate::failure::Failure;
-use crate::usable::Usable;
+use crate::usable::UsableModel;
 use crate::verbs::evaluate::accuracy;
 use crate::{census, output, say};
 use clap::{Args, Parser};
@@ -76,8 +76,12 @@ impl Demo {
         show("How good is it on people it has not seen?", &["evaluate", "@", "@"], &[model, test])?;
         compare(train, schema, test)?;
         step("Anyone can check the certificate, without the data.", &["verify", "@"], &[model])?;
-        say!("\nNow yours:  privet inspect {}", output::quoted(model));
-        say!("            privet predict {} {}", output::quoted(model), output::quoted(test));
+        say!("\nNow yours:  privet inspect {}", output::quote_for_shell(model));
+        say!(
+            "            privet predict {} {}",
+            output::quote_for_shell(model),
+            output::quote_for_shell(test)
+        );
         say!("and your own table: docs/guide.md");
         Ok(())
     }
@@ -102,7 +106,7 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
     let release = plan(&request)?.run(&learn, &mut FixedSeed::new(0), &never)?;
     let data =
         read(test, &schema, &ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() })?;
-    let accuracy = accuracy(&Usable::Linear(Box::new(Model::from_release(release)?)), &data)?;
+    let accuracy = accuracy(&UsableModel::Linear(Box::new(Model::from_release(release)?)), &data)?;
     say!(
         "(without any noise it would be {}; always saying \"low\": {})",
         output::number(accuracy),
@@ -134,7 +138,7 @@ fn step(why: &str, words: &[&str], paths: &[&Path]) -> Result<(), Failure> {
         let path = if *word == "@" { paths.next() } else { None };
         match path {
             Some(path) => {
-                shown.push_str(&format!(" {}", output::quoted(path)));
+                shown.push_str(&format!(" {}", output::quote_for_shell(path)));
                 line.push(path.into());
             }
             None => {

@@ -2,12 +2,12 @@
 
 use super::predict::{fitting_schema, tell_unknown};
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
+use crate::head::{FlagPresence, Head, head};
 use crate::output;
 use crate::progress::Meter;
 use crate::releasing::{PerhapsReleasing, Releasing, read_table};
-use crate::settings::within;
-use crate::usable::Usable;
+use crate::settings::range_parser;
+use crate::usable::UsableModel;
 use crate::{say, sentences};
 use clap::Args;
 use privet_core::Range;
@@ -65,7 +65,7 @@ pub struct Evaluate {
     #[command(flatten)]
     decision: Decision,
     /// Tell the threshold above which this share of the records lies (two classes)
-    #[arg(long, value_name = "S", value_parser = within(SHARE), allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", value_parser = range_parser(SHARE), allow_hyphen_values = true)]
     share: Option<f64>,
     /// The model is public, made without these records, though its file has no guarantee that holds;
     /// the certificate states that you said so
@@ -77,13 +77,13 @@ pub struct Evaluate {
 
 head! {
     OfWorth {
-        data: (Given::Always, "Labelled rows; - is standard input"),
+        data: (FlagPresence::Always, "Labelled rows; - is standard input"),
         schema: (
-            Given::Perhaps,
+            FlagPresence::Perhaps,
             "How this file is written, if otherwise than the training file: a schema that differs from the model's in \
              [file] only",
         ),
-        epsilon: (Given::Perhaps, " of what is shown, without which nothing here is private"),
+        epsilon: (FlagPresence::Perhaps, " of what is shown, without which nothing here is private"),
         only_with_epsilon: true,
     }
 }
@@ -92,7 +92,7 @@ head! {
 #[derive(Args, Debug, Clone, Copy)]
 pub struct Decision {
     #[arg(
-        long, value_name = "P", value_parser = within(THRESHOLD), allow_hyphen_values = true,
+        long, value_name = "P", value_parser = range_parser(THRESHOLD), allow_hyphen_values = true,
         help = format!("Predict the second of two classes where its probability is above this: {THRESHOLD} \
                         [default: 0.5]"),
     )]
@@ -123,7 +123,7 @@ fn costs(text: &str) -> Result<(f64, f64), String> {
 impl Evaluate {
     /// Loads, reads, evaluates.
     pub fn run(self) -> Result<(), Failure> {
-        let model = Usable::load(&self.model)?;
+        let model = UsableModel::load(&self.model)?;
         let schema = fitting_schema(model.schema(), self.head.schema_path())?;
         let threshold = self.decision.threshold()?;
         match (self.head.epsilon, self.releasing.releasing()) {
@@ -139,9 +139,15 @@ impl Evaluate {
     }
 
     /// Evaluates without noise, for a caller who may see the rows.
-    fn look(&self, model: &Usable, schema: &Schema, threshold: Option<f64>) -> Result<(), Failure> {
-        self.releasing.alone()?;
-        let form = Form::exact(schema, model.says(), threshold).map_err(refused)?;
+    fn look(
+        &self,
+        model: &UsableModel,
+        schema: &Schema,
+        threshold: Option<f64>,
+    ) -> Result<(), Failure> {
+        self.releasing.refuse_release_flags()?;
+        let form =
+            Form::exact(schema, model.output_kind(), threshold).map_err(threshold_refused)?;
         let meter = Meter::bar(&format!("reading {}", self.head.data().display()));
         let tell = |done, total| meter.at(done, total);
         let options = ReadOptions {
@@ -158,7 +164,7 @@ impl Evaluate {
         let metrics = exact(model, &data, &form)?;
         let banner = "NOT PRIVATE: what follows is computed from these rows without noise. Keep it to yourself, and \
                       choose no model by it; --epsilon releases it privately";
-        say!("{}", sentences::wrapped(banner, "").trim_end());
+        say!("{}", sentences::wrap_lines(banner, "").trim_end());
         match self.releasing.json {
             true => {
                 let mut shown = report::as_json(&metrics);
@@ -175,7 +181,7 @@ impl Evaluate {
     /// Evaluates with noise, from one budget.
     fn release(
         &self,
-        model: &Usable,
+        model: &UsableModel,
         schema: &Schema,
         threshold: Option<f64>,
         releasing: &Releasing,
@@ -185,19 +191,20 @@ impl Evaluate {
         taken_for_public(guarantee.as_ref(), self.model_is_public)?;
         let digest = model.digest().unwrap_or_default().to_string();
         let declared_public = self.model_is_public;
-        let task = Task { model: digest, says: model.says(), threshold, declared_public };
+        let task = Task { model: digest, says: model.output_kind(), threshold, declared_public };
         let planned = |rows: u64| -> Result<Plan<Task>, Failure> {
             let request = task.clone().request(schema, rows, self.head.neighbours, budget);
-            plan(&request.map_err(refused)?).map_err(refused)
+            plan(&request.map_err(threshold_refused)?).map_err(threshold_refused)
         };
-        if self.share.is_some() && (schema.classes().map_or(0, <[_]>::len), model.says()) != SHARED
+        if self.share.is_some()
+            && (schema.classes().map_or(0, <[_]>::len), model.output_kind()) != SHARE_KINDS
         {
             return Err(no_share());
         }
         let (place, reserved) = releasing.reserve(table, &self.inputs(), "evaluate", planned)?;
         let (ready, judged) = reserved.read(|plan| {
             let data = read_table(self.head.data(), schema, self.head.relation(schema))?;
-            Ok(model.judged(&data, plan.facts())?.table(plan.facts()))
+            Ok(model.judge_predictions(&data, plan.facts())?.table(plan.facts()))
         })?;
         let mut source = releasing.source()?;
         let made = ready.draw(&judged, source.as_mut(), &AtomicBool::new(false))?;
@@ -231,7 +238,7 @@ impl Evaluate {
 }
 
 /// A share of records applies to two classes with probabilities.
-const SHARED: (usize, privet_learn::statistics::evaluate::OutputKind) =
+const SHARE_KINDS: (usize, privet_learn::statistics::evaluate::OutputKind) =
     (2, privet_learn::statistics::evaluate::OutputKind::Probabilities);
 
 fn no_share() -> Failure {
@@ -239,7 +246,7 @@ fn no_share() -> Failure {
 }
 
 /// A threshold for a model without probabilities is bad input, not a gap in a proof.
-fn refused(error: LearnError) -> Failure {
+fn threshold_refused(error: LearnError) -> Failure {
     match error {
         LearnError::NotCovered { what, instead } if what.contains("threshold") => {
             Failure::input(format!("--threshold: {what}; accepted: {instead}"))
@@ -249,13 +256,13 @@ fn refused(error: LearnError) -> Failure {
 }
 
 /// The metrics of a model on rows, without noise.
-fn exact(model: &Usable, data: &Dataset, form: &Form) -> Result<Metrics, Failure> {
-    Ok(Metrics::exact(form, &model.judged(data, form)?))
+fn exact(model: &UsableModel, data: &Dataset, form: &Form) -> Result<Metrics, Failure> {
+    Ok(Metrics::exact(form, &model.judge_predictions(data, form)?))
 }
 
 /// The accuracy of a model of classes on rows, without noise.
-pub fn accuracy(model: &Usable, data: &Dataset) -> Result<f64, Failure> {
-    let form = Form::exact(model.schema(), model.says(), None)?;
+pub fn accuracy(model: &UsableModel, data: &Dataset) -> Result<f64, Failure> {
+    let form = Form::exact(model.schema(), model.output_kind(), None)?;
     match exact(model, data, &form)?.measures {
         Measures::Classes(own) => Ok(own.accuracy.value),
         Measures::Number(_) => Err(Failure::input("a number has no accuracy")),

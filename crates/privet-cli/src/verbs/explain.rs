@@ -1,10 +1,12 @@
 //! `privet explain`: the meaning of a budget, for a person who has to choose one.
 
 use crate::failure::Failure;
-use crate::odds::{FALSE_RATES, SLACK, best_guess, beyond, suspicion, true_rate};
+use crate::odds::{
+    FALSE_RATES, GROWTH_SLACK, best_guess, growth_probability, suspicion, true_rate,
+};
 use crate::output::{self, number};
 use crate::sentences;
-use crate::settings::{self, within};
+use crate::settings::{self, range_parser};
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON};
 use serde_json::json;
@@ -29,12 +31,12 @@ Examples:
 )]
 pub struct Explain {
     #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        long, value_name = "E", value_parser = range_parser(EPSILON), allow_hyphen_values = true,
         help = format!("ε: {EPSILON}"),
     )]
     epsilon: f64,
     #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        long, value_name = "D", value_parser = range_parser(DELTA), allow_hyphen_values = true,
         help = format!("δ: {DELTA} [default: 1/N² where --rows gives N, otherwise 0]"),
     )]
     delta: Option<f64>,
@@ -65,21 +67,22 @@ impl Explain {
                 "best_guess": best_guess(&pairs),
                 "accusations": rates,
                 "suspicions": grown,
-                "suspicions_beyond": beyond(delta),
+                "suspicions_beyond": growth_probability(delta),
                 "rows": self.rows,
             }));
         }
-        output::print(&folded(&in_words(epsilon, delta, self.rows)))
+        output::print(&fold_lines(&in_words(epsilon, delta, self.rows)))
     }
 }
 
 /// The text with no line wider than a terminal.
-fn folded(text: &str) -> String {
+fn fold_lines(text: &str) -> String {
     let fold = |line: &str| match line.chars().count() > 80 {
         false => format!("{line}\n"),
-        true => {
-            sentences::wrapped(line.trim_start(), &" ".repeat(line.len() - line.trim_start().len()))
-        }
+        true => sentences::wrap_lines(
+            line.trim_start(),
+            &" ".repeat(line.len() - line.trim_start().len()),
+        ),
     };
     text.lines().map(fold).collect()
 }
@@ -127,8 +130,8 @@ fn in_words(epsilon: f64, delta: f64, rows: Option<u64>) -> String {
     }
     if delta > 0.0 {
         text.push_str(&format!(
-            "  (by {SLACK} times the factor; beyond with a probability of at most 11 δ = {})\n",
-            number(beyond(delta))
+            "  (by {GROWTH_SLACK} times the factor; beyond with a probability of at most 11 δ = {})\n",
+            number(growth_probability(delta))
         ));
     }
     let mut table =
@@ -142,7 +145,7 @@ fn in_words(epsilon: f64, delta: f64, rows: Option<u64>) -> String {
         "\n{}\n\nWhat it buys: privet plan --schema S.toml --rows {} --epsilon {}\n\
          Several releases from the same records add up: privet budget, privet total.\n\
          Which method and what accuracy to expect: docs/choosing.md\n",
-        judged(epsilon),
+        assess_epsilon(epsilon),
         rows.map_or("N".into(), |rows| rows.to_string()),
         number(epsilon)
     ));
@@ -177,7 +180,7 @@ fn of_delta(delta: f64, rows: Option<u64>) -> String {
 }
 
 /// A usual assessment of ε.
-fn judged(epsilon: f64) -> &'static str {
+fn assess_epsilon(epsilon: f64) -> &'static str {
     match epsilon {
         epsilon if epsilon <= 0.5 => {
             "Strong: hardly anything is learnt of one person. It takes many rows to learn from them."

@@ -1,7 +1,7 @@
 //! `privet export`: a model for other programs.
 
 use crate::failure::Failure;
-use crate::usable::Usable;
+use crate::usable::UsableModel;
 use crate::{output, say};
 use clap::{Args, ValueEnum};
 use privet_learn::export;
@@ -64,7 +64,7 @@ enum Form {
 impl Export {
     /// Loads the model and writes it.
     pub fn run(self) -> Result<(), Failure> {
-        let model = Usable::load(&self.model)?;
+        let model = UsableModel::load(&self.model)?;
         let mut out = output::open(&self.out, self.force, &[&self.model])?;
         let shown = out.is_standard() && std::io::IsTerminal::is_terminal(&std::io::stdout());
         if self.to == Form::Onnx && shown {
@@ -73,13 +73,13 @@ impl Export {
             return Err(Failure::input(words));
         }
         let bytes = match (&model, self.to) {
-            (Usable::Linear(model), Form::Onnx) => export::onnx(model)?,
-            (Usable::Network(network), Form::Onnx) => export::network(network)?,
-            (Usable::Linear(model), Form::Sql) => {
+            (UsableModel::Linear(model), Form::Onnx) => export::onnx(model)?,
+            (UsableModel::Network(network), Form::Onnx) => export::network(network)?,
+            (UsableModel::Linear(model), Form::Sql) => {
                 export::sql(model, &self.table, self.id.as_deref())?.into_bytes()
             }
-            (Usable::Linear(model), Form::Csv) => export::coefficients(model)?.into_bytes(),
-            (Usable::Network(_), Form::Sql | Form::Csv) => {
+            (UsableModel::Linear(model), Form::Csv) => export::coefficients(model)?.into_bytes(),
+            (UsableModel::Network(_), Form::Sql | Form::Csv) => {
                 return Err(Failure::input(format!(
                     "{}: a network is no sum over columns, which SQL and a table of coefficients could say; --to onnx \
                      is accepted",

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Weights shown for each class.
-const SHOWN: usize = 8;
+const SHOWN_WEIGHTS: usize = 8;
 
 /// Say in words what a file releases, and with which noise
 #[derive(Args, Debug)]
@@ -89,7 +89,7 @@ impl Inspect {
         if refused && self.html.is_some() {
             say!(
                 "error: its claim does NOT hold: see privet verify {}",
-                output::quoted(&self.model)
+                output::quote_for_shell(&self.model)
             );
         }
         if refused { Err(Failure::Told) } else { Ok(()) }
@@ -113,22 +113,23 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         }
     };
     section("What it is", purpose(released));
-    section("What it can reveal", promise(certificate, verdict));
+    section("What it can reveal", promise_sentence(certificate, verdict));
     let spent = with_schema(released, verdict);
-    section("", spent.map_or(String::new(), |line| sentences::wrapped(&line, "  ")));
+    section("", spent.map_or(String::new(), |line| sentences::wrap_lines(&line, "  ")));
     let noise = noise(released, verdict);
-    section("Noise", noise.iter().map(|line| sentences::wrapped(line, "  ")).collect());
+    section("Noise", noise.iter().map(|line| sentences::wrap_lines(line, "  ")).collect());
     section("From these public facts", facts(released));
     // First the notes of the plan made again, whatever the file leaves out; then its other notes.
-    let granted = (!verdict.unchecked.is_empty()).then(|| sentences::unchecked(&verdict.unchecked));
+    let granted = (!verdict.unchecked.is_empty())
+        .then(|| sentences::assumptions_sentence(&verdict.unchecked));
     let notes = verdict.notes.iter().cloned().chain(granted);
-    let notes: String = notes.map(|note| sentences::wrapped(&note, "  ")).collect();
-    section("Conditions and notes", notes + &sentences::stated(&verdict.stated));
-    let (signed, made) = vouched(verdict);
+    let notes: String = notes.map(|note| sentences::wrap_lines(&note, "  ")).collect();
+    section("Conditions and notes", notes + &sentences::quote_notes(&verdict.stated));
+    let (signed, made) = signer_and_origin(verdict);
     let vouched =
-        format!("{}{}", sentences::wrapped(&signed, "  "), sentences::wrapped(&made, "  "));
+        format!("{}{}", sentences::wrap_lines(&signed, "  "), sentences::wrap_lines(&made, "  "));
     section("Who vouches", vouched);
-    for (title, body) in shown(released) {
+    for (title, body) in artefact_sections(released) {
         section(title, body);
     }
     text
@@ -153,36 +154,37 @@ pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
 
 /// A sentence on its purpose.
 pub(crate) fn purpose(released: &Loaded) -> String {
-    sentences::wrapped(&released.report().purpose, "  ")
+    sentences::wrap_lines(&released.report().purpose, "  ")
 }
 
 /// The released artefact, in sections.
-pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
+pub(crate) fn artefact_sections(released: &Loaded) -> Vec<(&'static str, String)> {
     let section = |section: &Section| (section.title, sentences::parts(&section.parts, "  "));
     let own = released.report().sections.iter().map(section).collect::<Vec<_>>();
     let weights = released.model().map(|model| ("Weights", weights(&model)));
     own.into_iter().chain(weights).collect()
 }
 
-pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
+pub(crate) fn promise_sentence(certificate: &Certificate, verdict: &Verdict) -> String {
     if certificate.guarantee.is_none() {
-        return sentences::wrapped(
+        return sentences::wrap_lines(
             "NOT PRIVATE: no noise was added. It may reveal its records.",
             "  ",
         );
     }
     if certificate.randomness == Some(Origin::FixedSeed) {
-        return sentences::wrapped(
+        return sentences::wrap_lines(
             "NOT PRIVATE: the noise comes from a fixed seed that anyone can repeat.",
             "  ",
         );
     }
     let mut text = String::new();
-    let mut say = |line: &str| text.push_str(&sentences::wrapped(&sentences::sentence(line), "  "));
+    let mut say =
+        |line: &str| text.push_str(&sentences::wrap_lines(&sentences::sentence(line), "  "));
     match &verdict.guarantee {
         Some(guarantee) => {
             say(&format!("{}.", sentences::guarantee(guarantee)));
-            if let Some(whose) = sentences::whose(guarantee.unit, &verdict.whose) {
+            if let Some(whose) = sentences::unit_sentence(guarantee.unit, &verdict.whose) {
                 say(&format!("{whose}."));
             }
             say(&format!("arithmetic: {}", sentences::arithmetic(certificate.arithmetic)));
@@ -199,8 +201,8 @@ pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
 
 /// The total guarantee of a file whose bounds were estimated privately from the records, in words.
 pub(crate) fn with_schema(released: &Loaded, verdict: &Verdict) -> Option<String> {
-    let (whole, _) = together(released, verdict)?;
-    let bought = released.bought()?.guarantee;
+    let (whole, _) = total_guarantee(released, verdict)?;
+    let bought = released.bounds_cost()?.guarantee;
     Some(format!(
         "The file also holds its schema, whose bounds were bought from the records at {}: whoever sees it has seen both, \
          {} together.",
@@ -211,11 +213,14 @@ pub(crate) fn with_schema(released: &Loaded, verdict: &Verdict) -> Option<String
 
 /// The guarantee of a valid release together with the cost of its schema's bounds, and the events that
 /// prove it where they were planned.
-pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarantee, Option<Event>)> {
+pub(crate) fn total_guarantee(
+    released: &Loaded,
+    verdict: &Verdict,
+) -> Option<(Guarantee, Option<Event>)> {
     let certificate = released.certificate();
     let claim = verdict.guarantee.filter(|_| claims(certificate) && verdict.valid)?;
     let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
-    let Some(bought) = released.bought() else { return Some((claim, planned)) };
+    let Some(bought) = released.bounds_cost() else { return Some((claim, planned)) };
     let prices = [claim, bought.guarantee].map(|one| (one.epsilon, one.delta));
     let (epsilon, delta) = account::compose::basic(&prices);
     // The plan's events depend on the estimated bounds: its claim alone was fixed before.
@@ -265,12 +270,12 @@ pub(crate) fn facts(released: &Loaded) -> String {
 }
 
 /// The signer, and the program version and date.
-pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
+pub(crate) fn signer_and_origin(verdict: &Verdict) -> (String, String) {
     let signed = match &verdict.signer {
         Some(key) => format!("signed by {key}"),
         None => UNSIGNED.into(),
     };
-    (signed, sentences::sentence(&sentences::made(verdict.made.as_ref())))
+    (signed, sentences::sentence(&sentences::provenance_sentence(verdict.made.as_ref())))
 }
 
 /// The weights that stand out most from their noise, by the name of their column. They are part of the
@@ -289,18 +294,18 @@ fn weights(model: &Model) -> String {
         } else if let [_, positive] = classes {
             text.push_str(&format!("  (positive speaks for {})\n", printable(positive)));
         }
-        for one in row.iter().take(SHOWN) {
+        for one in row.iter().take(SHOWN_WEIGHTS) {
             text.push_str(&weight_line(one, certainty.confidence));
         }
-        if row.len() > SHOWN {
-            text.push_str(&format!("  ({} more: --json)\n", row.len() - SHOWN));
+        if row.len() > SHOWN_WEIGHTS {
+            text.push_str(&format!("  ({} more: --json)\n", row.len() - SHOWN_WEIGHTS));
         }
     }
     let told = match certainty.confidence {
         Some(_) => format!("In brackets: {}", certainty.told),
         None => certainty.told.clone(),
     };
-    text.push_str(&sentences::wrapped(&told, "  "));
+    text.push_str(&sentences::wrap_lines(&told, "  "));
     text
 }
 

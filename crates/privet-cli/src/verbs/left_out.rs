@@ -8,13 +8,13 @@ use clap::Args;
 use std::ffi::OsString;
 
 /// The message of the verb.
-const WORDS: &str = "\
+const LEFT_OUT_MESSAGE: &str = "\
 not in this build of privet, which is without the catalog of public data sets; \
 `cargo install --path crates/privet-cli`, in a clone of privet's sources, installs a privet that has it";
 
 /// List and prepare well-known public data sets (not in this build; --help says where it is)
 #[derive(Args, Debug)]
-#[command(long_about = WORDS)]
+#[command(long_about = LEFT_OUT_MESSAGE)]
 pub struct Data {
     /// Whatever the verb would have been told.
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]

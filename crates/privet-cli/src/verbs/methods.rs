@@ -112,13 +112,13 @@ fn in_words((name, summary, source, guarantee, settings): &Line) -> String {
         .iter()
         .map(|setting| {
             let line = format!("{}: {}; {}", setting.name, setting.meaning, setting.accepted());
-            sentences::wrapped(&line, "      ")
+            sentences::wrap_lines(&line, "      ")
         })
         .collect();
-    let named = |name: &str, text: &str| sentences::wrapped(&format!("{name}: {text}"), "    ");
+    let named = |name: &str, text: &str| sentences::wrap_lines(&format!("{name}: {text}"), "    ");
     format!(
         "{name}\n{}{}{}    settings (--set NAME=VALUE):\n{settings}",
-        sentences::wrapped(summary, "    "),
+        sentences::wrap_lines(summary, "    "),
         named("guarantee", guarantee),
         named("source", source),
     )

@@ -1,18 +1,18 @@
 //! `privet bench`, now a command of its own: names it, for one version.
 
 use crate::failure::Failure;
-use crate::output::quoted;
+use crate::output::quote_for_shell;
 use clap::Args;
 use std::ffi::OsString;
 
 /// The message that names the new command.
-const WORDS: &str = "\
+const MOVED_MESSAGE: &str = "\
 the benchmark is a command of its own, privet-bench, with the same verbs and flags; in a clone of privet's sources \
 `cargo install --path crates/privet-bench` installs it, and `cargo run -p privet-bench -- VERB` runs it";
 
 /// Moved to a command of its own, privet-bench
 #[derive(Args, Debug)]
-#[command(long_about = WORDS)]
+#[command(long_about = MOVED_MESSAGE)]
 pub struct Bench {
     /// What that one is to be told.
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -22,9 +22,9 @@ pub struct Bench {
 impl Bench {
     /// Prints the new command.
     pub fn run(self) -> Result<(), Failure> {
-        let words = self.words.iter().map(|word| format!(" {}", quoted(word.as_ref())));
+        let words = self.words.iter().map(|word| format!(" {}", quote_for_shell(word.as_ref())));
         let line = words.collect::<String>();
-        Err(Failure::input(format!("privet bench{line}: now privet-bench{line}\n{WORDS}")))
+        Err(Failure::input(format!("privet bench{line}: now privet-bench{line}\n{MOVED_MESSAGE}")))
     }
 }
 

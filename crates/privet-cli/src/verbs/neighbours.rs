@@ -1,13 +1,13 @@
 //! `privet neighbours`: answers public queries by the votes of the records near each.
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, NOT_FOR_A_STREAM, RELATIONS, head};
-use crate::order::Made;
+use crate::head::{FlagPresence, Head, NOT_FOR_A_STREAM, RELATIONS_HELP, head};
+use crate::order::MadeRelease;
 use crate::output::{self};
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table};
+use crate::releasing::{ReleasePlace, Releasing, read_table};
 use crate::say;
-use crate::settings::within;
+use crate::settings::range_parser;
 use clap::Args;
 use privet_core::Neighbours as Relations;
 use privet_data::matrix::Matrix;
@@ -63,7 +63,7 @@ pub struct Neighbours {
     #[arg(long, value_name = "FILE")]
     questions: PathBuf,
     #[arg(
-        long, value_name = "R", value_parser = within(WITHIN), allow_hyphen_values = true,
+        long, value_name = "R", value_parser = range_parser(WITHIN), allow_hyphen_values = true,
         help = format!("How near a record must be to vote: {WITHIN} [default: from the questions]"),
     )]
     within: Option<f64>,
@@ -85,15 +85,15 @@ pub struct Neighbours {
 
 head! {
     OfAnswers {
-        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
-        epsilon: (Given::Perhaps, ""),
+        schema: (FlagPresence::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (FlagPresence::Perhaps, ""),
         delta: ", but not 0 [default: 1/N², N the number of rows]",
-        neighbours: (Relations::AddRemove, RELATIONS),
+        neighbours: (Relations::AddRemove, RELATIONS_HELP),
     }
 }
 
 /// A stream, the place of its answers, the table, and the queries of this batch.
-type Batch = (Answers, Place, Dataset, Matrix);
+type Batch = (Answers, ReleasePlace, Dataset, Matrix);
 
 impl Neighbours {
     /// Answers; refuses everything it can before a record is read.
@@ -108,7 +108,7 @@ impl Neighbours {
     fn once(&self) -> Result<(), Failure> {
         let schema = self.schema()?;
         let table = self.head.table(&schema)?;
-        let task = self.asked(&schema)?;
+        let task = self.request(&schema)?;
         let plan = |rows| self.plan(&task, &schema, rows);
         let (place, reserved) =
             self.releasing.reserve(table, &self.inputs(), "neighbours", plan)?;
@@ -131,7 +131,7 @@ impl Neighbours {
         let quiet = AtomicBool::new(false);
         let (answered, left) = stream.next(&data, &questions, source.as_mut(), &quiet)?;
         drop(meter);
-        self.releasing.keep(place, Made::of(answered))?;
+        self.releasing.keep(place, MadeRelease::of(answered))?;
         match left {
             0 => say!("the stream is at its end: nothing more is answered"),
             left => say!("{left} more questions before the stream ends"),
@@ -162,7 +162,7 @@ impl Neighbours {
                 task.questions.len()
             )));
         }
-        output::fresh("--stream", path)?;
+        output::refuse_existing("--stream", path)?;
         let plan = |rows| self.plan(&task, &schema, rows);
         let (inputs, doing) = (self.inputs(), "neighbours, a stream");
         let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
@@ -186,7 +186,7 @@ impl Neighbours {
             self.head.data(),
             &self.inputs(),
             stream.plan(),
-            stream.entered(),
+            stream.ledger_entry(),
         )?;
         Ok((stream, place, data, questions))
     }
@@ -205,7 +205,7 @@ impl Neighbours {
         self.head.inputs(&[Some(&self.questions), self.stream.as_deref()])
     }
 
-    fn asked(&self, schema: &Schema) -> Result<Nearby, Failure> {
+    fn request(&self, schema: &Schema) -> Result<Nearby, Failure> {
         Ok(self.asked_of(&self.read(schema)?))
     }
 

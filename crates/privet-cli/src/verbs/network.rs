@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::head::HeadArguments;
-use crate::order::Made;
+use crate::order::MadeRelease;
 use crate::output;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
@@ -11,7 +11,7 @@ use clap::Args;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
 use privet_learn::networks::checkpoint::Checkpointed;
-use privet_learn::networks::{Begin, Method, Network};
+use privet_learn::networks::{InitialSource, Method, Network};
 use privet_learn::{self as learn, Calibration, Loaded, Plan, Request};
 use privet_nn::{Description, Net};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub struct NetworkTraining<'a> {
 }
 
 /// Reads the description of a network from a file.
-fn described(path: &Path) -> Result<Description, Failure> {
+fn read_description(path: &Path) -> Result<Description, Failure> {
     let refused = |why: String| Failure::input(format!("--model {}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
     let description: Description =
@@ -66,12 +66,15 @@ fn described(path: &Path) -> Result<Description, Failure> {
 }
 
 /// Weights from a file of the same network, and their description for the request.
-fn public_weights(path: &Path, description: &Description) -> Result<(Begin, Vec<f32>), Failure> {
+fn public_weights(
+    path: &Path,
+    description: &Description,
+) -> Result<(InitialSource, Vec<f32>), Failure> {
     let refused = |why: String| Failure::input(format!("--weights {}: {why}", path.display()));
     let Loaded::Network(network) = file::load_any(path, Seal::Required)? else {
         return Err(refused("accepted is the file of a network".into()));
     };
-    Begin::file(description, &network).map_err(|error| refused(error.to_string()))
+    InitialSource::file(description, &network).map_err(|error| refused(error.to_string()))
 }
 
 /// Refuses flags that apply only to linear models.
@@ -94,12 +97,12 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
 /// Trains a network and writes its release.
 pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
-    let description = described(model)?;
+    let description = read_description(model)?;
     let flags = told.flags;
     let public =
         flags.weights.as_deref().map(|path| public_weights(path, &description)).transpose()?;
     let (begin, weights) = public.unzip();
-    let begin = begin.or(flags.weights_seed.map(Begin::Seed));
+    let begin = begin.or(flags.weights_seed.map(InitialSource::Seed));
     let method: Method =
         if told.method == "auto" { Method::default() } else { told.method.parse()? };
     let task = Network {
@@ -112,7 +115,7 @@ pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     let (relation, table) = (told.head.relation(&schema), told.head.table(&schema)?);
     let plan = |rows: u64| -> Result<Plan<Network>, Failure> {
         let _meter = Meter::spinner("planning");
-        let words = told.settings.words(told.head, "auto".parse()?, told.calibration);
+        let words = told.settings.request_options(told.head, "auto".parse()?, told.calibration);
         let request: Request<Network> = task.clone().request(&schema, rows, &words)?;
         let planned = learn::plan(&request)?;
         Ok(match &weights {
@@ -135,12 +138,13 @@ pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     };
     let (place, reserved) = match (&found, &flags.checkpoint) {
         (Some(found), _) => {
-            let (place, reserved) = told.releasing.go_on(table, &inputs, found.entered(), plan)?;
+            let (place, reserved) =
+                told.releasing.go_on(table, &inputs, found.ledger_entry(), plan)?;
             found.is_of(reserved.plan())?;
             (place, reserved)
         }
         (None, Some(path)) => {
-            output::fresh("--checkpoint", path)?;
+            output::refuse_existing("--checkpoint", path)?;
             let put_aside = |rows| {
                 let planned = plan(rows)?;
                 Checkpointed::can_be_put_aside(&planned, weights.as_deref())?;
@@ -173,7 +177,8 @@ pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     drop(meter);
     // If killed before the file exists, the same command resumes and gives the same network.
     let network = finished.network().clone();
-    told.releasing.keep(place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
+    told.releasing
+        .keep(place, MadeRelease::settled_by(network, move || Ok(finished.settle().map(drop)?)))
 }
 
 /// Weights in the form of public rows: one row.

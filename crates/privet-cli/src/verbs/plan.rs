@@ -2,7 +2,7 @@
 
 use super::plan_ratings;
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
+use crate::head::{FlagPresence, Head, head};
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
@@ -41,19 +41,19 @@ pub struct ShowPlan {
     #[command(flatten)]
     head: Head<OfPlans>,
     #[arg(
-        long, value_name = "M", default_value = "auto", value_parser = asked,
+        long, value_name = "M", default_value = "auto", value_parser = parse_method,
         help = format!("Which learner: {}, or all", Method::accepted()),
     )]
     method: RequestedMethods,
     #[arg(
-        long, value_name = "M", value_parser = plan_ratings::asked, conflicts_with = "method",
+        long, value_name = "M", value_parser = plan_ratings::parse_method, conflicts_with = "method",
         help = format!("Of `privet complete`, for a schema of ratings and N users: {}, or all", Completion::accepted()),
     )]
     complete: Option<plan_ratings::RequestedMethods>,
     /// Share of the commonest class, from public knowledge: predictions are then for it, not for classes
     /// of equal size
     #[arg(
-        long, value_name = "SHARE", value_parser = settings::within(BASE_RATE), allow_hyphen_values = true,
+        long, value_name = "SHARE", value_parser = settings::range_parser(BASE_RATE), allow_hyphen_values = true,
         conflicts_with = "complete",
     )]
     base_rate: Option<f64>,
@@ -87,9 +87,9 @@ pub struct ShowPlan {
 
 head! {
     OfPlans {
-        data: (Given::Never, ""),
-        epsilon: (Given::Perhaps, ""),
-        rows: (Given::Always, "rows", "Number of rows you declare"),
+        data: (FlagPresence::Never, ""),
+        epsilon: (FlagPresence::Perhaps, ""),
+        rows: (FlagPresence::Always, "rows", "Number of rows you declare"),
     }
 }
 
@@ -97,7 +97,7 @@ head! {
 #[derive(Debug, Clone)]
 struct RequestedMethods(Vec<Method>);
 
-fn asked(word: &str) -> Result<RequestedMethods, String> {
+fn parse_method(word: &str) -> Result<RequestedMethods, String> {
     let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
     if word == "all" {
         let private = METHODS.iter().filter(|method| method.name != "non-private");
@@ -257,7 +257,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             facts.neighbours,
             facts.unit,
         );
-        say!("{}", sentences::wrapped(&declared, "").trim_end());
+        say!("{}", sentences::wrap_lines(&declared, "").trim_end());
         if let Some(budget) = plan.request().budget {
             say!("asked for {}", sentences::budget(budget.epsilon(), budget.delta()));
         }
@@ -288,12 +288,12 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                 let told = told.iter().filter(|(_, words)| words != "–");
                 let told: Vec<String> =
                     told.map(|(name, words)| format!("{name}: {words}")).collect();
-                below.push(sentences::wrapped(&told.join("; "), "    "));
+                below.push(sentences::wrap_lines(&told.join("; "), "    "));
                 line.extend([
                     row.forecast.as_ref().map_or("–".into(), share),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
-                    sentences::proved(plan.arithmetic()).into(),
+                    sentences::arithmetic_words(plan.arithmetic()).into(),
                 ]);
                 row.notes.iter().for_each(|note| remark(note.clone(), row));
                 if let Some(features) = sentences::features(plan.schema()) {
@@ -320,7 +320,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         text.push('\n');
     }
     for (said, rows) in remarks {
-        text.push_str(&sentences::wrapped(&format!("{}: {said}", rows.join(", ")), ""));
+        text.push_str(&sentences::wrap_lines(&format!("{}: {said}", rows.join(", ")), ""));
     }
     output::print(&text)
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub struct RequestedMethods(Vec<Method>);
 
 /// A name of a method, or `all`.
-pub fn asked(word: &str) -> Result<RequestedMethods, String> {
+pub fn parse_method(word: &str) -> Result<RequestedMethods, String> {
     let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
     if word == "all" {
         let private = METHODS.iter().filter(|method| method.private);
@@ -45,7 +45,7 @@ pub fn show(
             wanted.try_fold(method.clone(), |method, (name, value)| method.with(name, value));
         let planned = settled.and_then(|method| {
             let asked = Complete::by(method).request(schema.clone(), users, head.neighbours);
-            plan(&asked.within(budget))
+            plan(&asked.with_budget(budget))
         });
         rows.push((method, planned));
     }

@@ -3,7 +3,7 @@
 use super::evaluate::Decision;
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::usable::Usable;
+use crate::usable::UsableModel;
 use crate::{output, say, sentences, settings};
 use clap::Args;
 use privet_data::Schema;
@@ -66,7 +66,7 @@ pub struct Predict {
 impl Predict {
     /// Loads, reads, predicts, writes.
     pub fn run(self) -> Result<(), Failure> {
-        let model = Usable::load(&self.model)?;
+        let model = UsableModel::load(&self.model)?;
         let schema = fitting_schema(model.schema(), self.schema.as_deref())?;
         if self.id.is_some() && !schema.file().header {
             let words = "--id: the table has no header that could name a column; accepted with one that has";
@@ -86,7 +86,7 @@ impl Predict {
         tell_unknown(&features.report);
 
         let predictions = match self.decision.threshold()? {
-            Some(threshold) => above(&model, &features.matrix, threshold)?,
+            Some(threshold) => predict_above(&model, &features.matrix, threshold)?,
             None => model.predict(&features.matrix)?,
         };
         let probabilities = if self.proba {
@@ -113,7 +113,11 @@ impl Predict {
 }
 
 /// The second of two classes where its probability is above a threshold, the first elsewhere.
-fn above(model: &Usable, features: &Matrix, threshold: f64) -> Result<Predictions, Failure> {
+fn predict_above(
+    model: &UsableModel,
+    features: &Matrix,
+    threshold: f64,
+) -> Result<Predictions, Failure> {
     let two = model.schema().classes().is_some_and(|classes| classes.len() == 2);
     let shares = model.probabilities(features)?.filter(|_| two).ok_or_else(|| {
         Failure::input("--threshold: accepted for models that give two classes their probabilities")
@@ -183,7 +187,7 @@ pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Fail
 /// Reports the treatment of categories that the schema does not list, and their number.
 pub fn tell_unknown(report: &Report) {
     for line in report.to_string().lines() {
-        say!("{}", sentences::wrapped(&format!("note: {line}"), "").trim_end());
+        say!("{}", sentences::wrap_lines(&format!("note: {line}"), "").trim_end());
     }
 }
 

@@ -60,7 +60,8 @@ impl Recommend {
         // A user with more ratings than the cap has some left out: those items are not recommended
         // either.
         let wanted = self.top.saturating_add(seen.len());
-        let (mut found, certificate) = joint::recommended(&released, user, wanted)?.into_parts();
+        let (mut found, certificate) =
+            joint::recommend_for_user(&released, user, wanted)?.into_parts();
         found.retain(|found| !seen.contains(&found.item));
         found.truncate(self.top);
         say!("made from this user's own ratings: for that user's eyes alone");

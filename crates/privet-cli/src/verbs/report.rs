@@ -47,7 +47,7 @@ impl Report {
         if super::inspect::claims(released.certificate()) && !verdict.valid {
             say!(
                 "error: its claim does NOT hold: see privet verify {}",
-                output::quoted(&self.file)
+                output::quote_for_shell(&self.file)
             );
             return Err(Failure::Told);
         }

@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::sentences;
-use crate::settings::within;
+use crate::settings::range_parser;
 use clap::Args;
-use privet_core::{DELTA, Whose, printable};
+use privet_core::{DELTA, UnitDefinition, printable};
 use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_dp::gate::Arithmetic;
 use privet_learn::file::{self, Seal};
@@ -44,7 +44,7 @@ pub struct Total {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        long, value_name = "D", value_parser = range_parser(DELTA), allow_hyphen_values = true,
         help = format!("State ε at this δ: {DELTA} [default: the sum of all]"),
     )]
     delta: Option<f64>,
@@ -73,7 +73,7 @@ struct Part {
     /// Its conditions and other notes of its verification.
     notes: Vec<String>,
     /// The definition of a unit under which its claim holds.
-    whose: Whose,
+    whose: UnitDefinition,
     event: Event,
     /// The planned events, by which a schema made from it identifies it.
     planned: Option<Event>,
@@ -153,20 +153,22 @@ impl Total {
             ));
         }
         let promise = format!("Together: {}.", sentences::guarantee(&whole));
-        text.push_str(&sentences::wrapped(&promise, ""));
-        let mut said: Vec<&Whose> = parts.iter().map(|part| &part.whose).collect();
+        text.push_str(&sentences::wrap_lines(&promise, ""));
+        let mut said: Vec<&UnitDefinition> = parts.iter().map(|part| &part.whose).collect();
         said.dedup();
-        for whose in said.into_iter().filter_map(|whose| sentences::whose(whole.unit, whose)) {
-            text.push_str(&sentences::wrapped(&sentences::sentence(&format!("{whose}.")), ""));
+        for whose in
+            said.into_iter().filter_map(|whose| sentences::unit_sentence(whole.unit, whose))
+        {
+            text.push_str(&sentences::wrap_lines(&sentences::sentence(&format!("{whose}.")), ""));
         }
         if let Some(stated) = stated {
-            text.push_str(&sentences::wrapped(&sentences::sentence(&format!("{stated}.")), ""));
+            text.push_str(&sentences::wrap_lines(&sentences::sentence(&format!("{stated}.")), ""));
         }
         text.push_str(&conditions(&parts));
         let closing = "This is about these files; what else was released from the records is not in it. It holds \
                           if no budget, and not the number of releases, was chosen after looking at one of them; \
                           otherwise set a limit beforehand and let a ledger keep it (privet budget).";
-        text.push_str(&sentences::wrapped(closing, ""));
+        text.push_str(&sentences::wrap_lines(closing, ""));
         output::print(&text)
     }
 
@@ -219,7 +221,7 @@ fn conditions(parts: &[Part]) -> String {
             all.push(format!("{}: {note}", of(&|part| part.notes.contains(note))));
         }
     }
-    let lines = all.iter().map(|line| sentences::wrapped(&format!("- {line}."), "  "));
+    let lines = all.iter().map(|line| sentences::wrap_lines(&format!("- {line}."), "  "));
     match all.is_empty() {
         true => String::new(),
         false => format!("It holds on the conditions of each:\n{}", lines.collect::<String>()),
@@ -237,7 +239,7 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
         Failure::Refused(format!(
             "{}: {why}; see privet verify {}",
             path.display(),
-            output::quoted(path)
+            output::quote_for_shell(path)
         ))
     };
     let claim = verdict.guarantee.ok_or_else(|| refused("it has no guarantee that holds"))?;
@@ -246,7 +248,7 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
         .map_err(|_| refused("its claim does not hold towards the person concerned"))?;
     let certificate = released.certificate();
     let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
-    let bought = released.bought();
+    let bought = released.bounds_cost();
     // Under a privately estimated schema a plan's events depend on the estimate: its claim alone was
     // fixed before.
     let event = planned.clone().filter(|_| bought.is_none()).unwrap_or(Event::Use {
@@ -266,7 +268,7 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
         event: bought.events,
     });
     let digest = certificate.digest.clone().unwrap_or_default();
-    let whose = released.whose();
+    let whose = released.unit_definition();
     Ok((Part { name, digest, claim, arithmetic, notes, whose, event, planned }, schema))
 }
 

@@ -57,7 +57,7 @@ pub struct Train {
     #[command(flatten)]
     head: Head<MayBePlain>,
     #[arg(
-        long, value_name = "M", default_value = "auto", value_parser = asked,
+        long, value_name = "M", default_value = "auto", value_parser = parse_learner,
         help = format!("Which learner: {}; with --model {}; see `privet methods`", Method::accepted(),
                        networks::Method::accepted()),
     )]
@@ -82,7 +82,7 @@ pub struct Train {
 }
 
 /// The name of a learner of either kind.
-fn asked(word: &str) -> Result<String, String> {
+fn parse_learner(word: &str) -> Result<String, String> {
     match (word.parse::<Method>(), word.parse::<networks::Method>()) {
         (Err(error), Err(_)) => {
             Err(format!("{error}; with --model: {}", networks::Method::accepted()))
@@ -170,7 +170,7 @@ impl Linear {
     /// True if rows are encoded on disk, by public facts alone.
     fn on_disk(&self, plan: &Plan) -> Result<bool, Failure> {
         let request = plan.request();
-        self.disk.needed(plan.schema(), request.rows, &request.task.method)
+        self.disk.is_needed(plan.schema(), request.rows, &request.task.method)
     }
 
     /// The rows of the public file, if there is one, with their number and norm among the method's settings.

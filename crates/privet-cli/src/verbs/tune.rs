@@ -1,10 +1,10 @@
 //! `privet tune`: the best of a secret number of trainings, paid for as a whole.
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
+use crate::head::{FlagPresence, Head, head};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{RequestFlags, within};
+use crate::settings::{RequestFlags, range_parser};
 use clap::Args;
 use privet_data::Schema;
 use privet_learn::tuning::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
@@ -58,7 +58,7 @@ pub struct Tune {
     #[arg(long, value_name = "FILE", conflicts_with = "method")]
     candidates: Option<PathBuf>,
     #[arg(
-        long, value_name = "T", value_parser = within(TRIALS),
+        long, value_name = "T", value_parser = range_parser(TRIALS),
         help = format!("Trials expected: {TRIALS} [default: twice the candidates, and at least 10]"),
     )]
     trials: Option<f64>,
@@ -75,10 +75,10 @@ pub struct Tune {
 head! {
     OfTuning {
         schema: (
-            Given::Always,
+            FlagPresence::Always,
             "The public schema (TOML). Columns whose encoding it leaves open are encoded as the first candidate would have it",
         ),
-        epsilon: (Given::Perhaps, ""),
+        epsilon: (FlagPresence::Perhaps, ""),
     }
 }
 
@@ -112,7 +112,7 @@ impl Tune {
     fn list(&self) -> Result<Vec<Method>, Failure> {
         let lists: Vec<(String, Vec<String>)> = self
             .settings
-            .own()
+            .own_settings()
             .into_iter()
             .map(|(name, values)| (name, values.split(',').map(|v| v.trim().into()).collect()))
             .collect();

@@ -102,7 +102,7 @@ fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
     if let Loaded::Labels(labels) = released {
         let request = labels.request();
         let rows = super::vote::public_rows(path, &request.schema)?;
-        return votes::public::stated(&request.task, &rows).ok_or_else(|| {
+        return votes::public::check_stated_rows(&request.task, &rows).ok_or_else(|| {
             Failure::input(
                 "--public: the certificate states no public rows, so that these cannot be checked (batches of a stream \
                  state none); leave it out to verify everything else",
@@ -117,7 +117,7 @@ fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
     let request = model.request();
     let public = Relation::new(Neighbours::ReplaceOne, Unit::Record);
     let rows = read_table(path, &request.schema, public)?.features;
-    Ok(dpsl_kt::stated(&request.task.method, &rows))
+    Ok(dpsl_kt::check_public_rows(&request.task.method, &rows))
 }
 
 fn signed_by(expected: &str, found: Option<&str>) -> Check {
@@ -153,7 +153,7 @@ fn in_words(verdict: &Verdict) -> String {
     for check in &verdict.checks {
         let mark = if check.holds { "ok " } else { "NOT" };
         let message = format!("{}: {}", check.what, check.detail);
-        text.push_str(&sentences::beside(&format!("{mark}  "), &message));
+        text.push_str(&sentences::wrap_after_margin(&format!("{mark}  "), &message));
     }
     let Some(guarantee) = &verdict.guarantee else {
         text.push_str("NOT VALID: rely on no guarantee for this file\n");
@@ -161,21 +161,22 @@ fn in_words(verdict: &Verdict) -> String {
     };
     let head = sentences::budget(guarantee.epsilon, guarantee.delta);
     text.push_str(&format!("VALID: {head}, {} neighbours\n", guarantee.neighbours));
-    let mut say = |line: &str| text.push_str(&sentences::wrapped(&sentences::sentence(line), "  "));
+    let mut say =
+        |line: &str| text.push_str(&sentences::wrap_lines(&sentences::sentence(line), "  "));
     say(&format!("{}.", sentences::guarantee(guarantee)));
-    if let Some(whose) = sentences::whose(guarantee.unit, &verdict.whose) {
+    if let Some(whose) = sentences::unit_sentence(guarantee.unit, &verdict.whose) {
         say(&format!("{whose}."));
     }
     if let Some(arithmetic) = verdict.arithmetic {
         say(&format!("arithmetic: {}.", sentences::arithmetic(arithmetic)));
     }
     verdict.notes.iter().for_each(|note| say(&format!("note: {note}.")));
-    say(&sentences::unchecked(&verdict.unchecked));
-    say(&sentences::made(verdict.made.as_ref()));
+    say(&sentences::assumptions_sentence(&verdict.unchecked));
+    say(&sentences::provenance_sentence(verdict.made.as_ref()));
     match &verdict.signer {
         Some(key) => say(&format!("signed by {key}.")),
         None => say(&format!("{UNSIGNED}.")),
     }
-    text.push_str(&sentences::stated(&verdict.stated));
+    text.push_str(&sentences::quote_notes(&verdict.stated));
     text
 }

@@ -1,8 +1,8 @@
 //! `privet vote`: labels of public rows by the votes of models, each trained on a part of the records.
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
-use crate::order::{Made, Ready};
+use crate::head::{FlagPresence, Head, NOT_FOR_A_STREAM, head};
+use crate::order::{MadeRelease, ReadyPlan};
 use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
@@ -15,7 +15,7 @@ use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Encoding, Schema};
 use privet_learn::votes::command::Program;
 use privet_learn::votes::student::{Student, Study};
-use privet_learn::votes::{Aggregator, Teach, Teacher, Vote as Task, taught};
+use privet_learn::votes::{Aggregator, Teach, Teacher, Vote as Task, with_rows_and_teachers};
 use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -147,8 +147,8 @@ pub struct VoteArguments {
 
 head! {
     pub OfVotes {
-        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
-        epsilon: (Given::Perhaps, ""),
+        schema: (FlagPresence::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (FlagPresence::Perhaps, ""),
         delta: ", above 0 [default: 1/N², N the number of rows]",
         neighbours: (
             Neighbours::ReplaceOne,
@@ -181,7 +181,7 @@ impl VoteArguments {
             let what = if program.is_apart() { ALONE } else { WITH_NETWORK };
             return Ok(Teacher::Outside { what: what.into() });
         }
-        let teacher = Teacher::named(self.teacher.as_deref().unwrap_or("logistic"))?;
+        let teacher = Teacher::by_name(self.teacher.as_deref().unwrap_or("logistic"))?;
         let set = |teacher: Teacher, (name, value): &(String, String)| teacher.with(name, value);
         Ok(self.teach.iter().try_fold(teacher, set)?)
     }
@@ -256,7 +256,7 @@ impl Vote {
         let task = Task::of_first(self.ask.unwrap_or(u64::MAX), &public);
         let aggregator = self.aggregator.clone().unwrap_or_default();
         let task = Task { choose: self.choose, aggregator, ..task };
-        let study = self.student.as_deref().map(Study::named).transpose()?;
+        let study = self.student.as_deref().map(Study::by_name).transpose()?;
         let study = study.map(|study| Study { spread: self.spread, ..study });
         let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
         let inputs = self.asked.head.inputs(&[Some(&self.asked.public), self.apply.as_deref()]);
@@ -274,7 +274,7 @@ impl Vote {
             inputs.iter().copied().chain(beside.into_iter().flatten()).collect();
         let (place, reserved) = self.releasing.reserve(from, &taken, "vote", plan)?;
         let (ready, data) = reserved.read(|_| self.asked.records(&schema))?;
-        let ready = ready.with(|plan| taught(plan, &public, program))?;
+        let ready = ready.with(|plan| with_rows_and_teachers(plan, &public, program))?;
         let labels = self.execute(ready, &data)?;
         let (found, keep) = (labels.released().artefact(), &self.releasing);
         let classes = match self.choose {
@@ -302,7 +302,11 @@ impl Vote {
         Ok(())
     }
 
-    fn execute(&self, ready: Ready<Task>, data: &Dataset) -> Result<Made<Task>, Failure> {
+    fn execute(
+        &self,
+        ready: ReadyPlan<Task>,
+        data: &Dataset,
+    ) -> Result<MadeRelease<Task>, Failure> {
         let mut source = self.releasing.source()?;
         let _meter = Meter::spinner("training teachers");
         Ok(ready.draw(data, source.as_mut(), &AtomicBool::new(false))?.into())

@@ -8,7 +8,7 @@ use serde_json::Value;
 fn reseal(world: &World, name: &str, change: impl FnOnce(&mut Value)) {
     let mut document = world.json(name);
     change(&mut document);
-    let document = seal::sealed(document, None).unwrap();
+    let document = seal::seal_document(document, None).unwrap();
     world.write(name, serde_json::to_string_pretty(&document).unwrap());
 }
 

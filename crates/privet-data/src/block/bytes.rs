@@ -4,7 +4,7 @@
 //! length of what follows up to the rows (u64) | kind and contents (JSON) | the rows, as in a file
 //! ```
 
-use super::read::{Gathered, size_of};
+use super::read::{AssembledRows, size_of};
 use super::write::{block, kind_of};
 use super::{BlockError, Entry, Kind, checksum};
 use crate::Dataset;
@@ -27,7 +27,7 @@ pub fn to_bytes(rows: &Dataset) -> Vec<u8> {
     // Units come last, so that truncation drops them.
     let body = &body[..body.len().min(length as usize)];
     let mut head = Head { kind, entry: Entry { bytes: length, ..entry } };
-    head.entry.checksum = sealed(&head, body);
+    head.entry.checksum = rows_checksum(&head, body);
     let head = serde_json::to_vec(&head).unwrap_or_default();
     let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(&head);
@@ -36,7 +36,7 @@ pub fn to_bytes(rows: &Dataset) -> Vec<u8> {
 }
 
 /// The checksum of the rows and of their header.
-fn sealed(head: &Head, body: &[u8]) -> u64 {
+fn rows_checksum(head: &Head, body: &[u8]) -> u64 {
     let bare = Head { kind: head.kind, entry: Entry { checksum: 0, ..head.entry } };
     checksum(body) ^ checksum(&serde_json::to_vec(&bare).unwrap_or_default())
 }
@@ -71,14 +71,15 @@ pub fn print_of(bytes: &[u8]) -> Result<(usize, u64), BlockError> {
 /// The rows of several blocks, one after the other. Blocks that were changed, or that differ in kind,
 /// are refused.
 pub fn from_bytes(parts: &[impl AsRef<[u8]>]) -> Result<Dataset, BlockError> {
-    let mut all: Option<(Kind, Gathered)> = None;
+    let mut all: Option<(Kind, AssembledRows)> = None;
     for part in parts {
         let (head, body) = head(part.as_ref())?;
-        if sealed(&head, body) != head.entry.checksum {
+        if rows_checksum(&head, body) != head.entry.checksum {
             return Err(damaged("they were changed"));
         }
-        let (kind, gathered) =
-            all.get_or_insert_with(|| (head.kind, Gathered::for_rows(head.kind, head.entry.rows)));
+        let (kind, gathered) = all.get_or_insert_with(|| {
+            (head.kind, AssembledRows::for_rows(head.kind, head.entry.rows))
+        });
         if *kind != head.kind {
             return Err(BlockError::Mixed { what: "columns, storage or classes differ" });
         }

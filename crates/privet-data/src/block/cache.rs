@@ -15,11 +15,11 @@
 //!   interrupted.
 //! - Stamps detect changes by accident, not by deceit.
 
-use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, HALF, folder};
+use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, UNFINISHED_PREFIX, folder};
 use crate::encode::Encoding;
 use crate::error::{DataError, Place};
 use crate::keyed::{self, Key};
-use crate::read::{ReadOptions, Report, changed, read_pieces, state_of};
+use crate::read::{ReadOptions, Report, file_changed, read_pieces, state_of};
 use crate::schema::{Schema, Storage, TargetKind};
 use std::fs::{self, File};
 use std::io;
@@ -73,7 +73,7 @@ fn tidy(folder: &Path, lasting: CacheRetention) {
         return;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(HALF) {
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED_PREFIX) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -129,11 +129,11 @@ impl Cache {
         lasting: CacheRetention,
     ) -> Result<Self, BlockError> {
         let table = fs::canonicalize(table).unwrap_or_else(|_| table.into());
-        let written = written(schema);
+        let written = cache_key(schema);
         let name = keyed::hash("table", &KEY, &[path_bytes(&table).as_slice(), &written]);
         let folder = under.join(format!(".privet-rows-{name:016x}"));
-        folder::own(&folder)?;
-        let lock = folder::locked(&folder)?;
+        folder::ensure_private_folder(&folder)?;
+        let lock = folder::lock_folder(&folder)?;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
         // Removes unfinished files of another process.
         tidy(&folder, CacheRetention::Kept);
@@ -236,7 +236,7 @@ impl Cache {
         }
         let mut writer = BlockWriter::create(&path)?;
         #[cfg(test)]
-        writer.leave(self.room);
+        writer.limit_disk(self.room);
         let mut keep = |rows: &crate::Dataset| Ok(writer.push(rows)?);
         let report = read_pieces(file, schema, options, BLOCK_ROWS, &mut keep)
             .map_err(|error| self.full(error, file))?;
@@ -253,7 +253,7 @@ impl Cache {
 
     /// Returns an error if a file of the table is no longer the one of these rows.
     fn check_same(&self, place: usize, file: &Path, rows: &Path) -> Result<(), DataError> {
-        if self.rows_of(place, file)? == rows { Ok(()) } else { Err(changed(file)) }
+        if self.rows_of(place, file)? == rows { Ok(()) } else { Err(file_changed(file)) }
     }
 
     /// The same error, or that the disk is full with an estimate of the missing space: encoded rows are
@@ -339,7 +339,7 @@ fn path_bytes(path: &Path) -> Vec<u8> {
 }
 
 /// The schema and the encoder's version, as bytes.
-fn written(schema: &Schema) -> Vec<u8> {
+fn cache_key(schema: &Schema) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(schema).unwrap_or_default();
     bytes.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
     bytes.extend_from_slice(&ENCODER.to_le_bytes());

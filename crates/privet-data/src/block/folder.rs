@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Creates the folder, or checks that the existing one belongs to this user and that no one else may
 /// enter it: a predictable name may have been taken by another user of a shared folder.
-pub(super) fn own(folder: &Path) -> Result<(), BlockError> {
+pub(super) fn ensure_private_folder(folder: &Path) -> Result<(), BlockError> {
     let failed = |source| BlockError::File { path: folder.display().to_string(), source };
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -36,7 +36,7 @@ pub(super) fn own(folder: &Path) -> Result<(), BlockError> {
 
 /// Locks the folder for this process, as long as the file is open. Links are not followed, and the file
 /// is not truncated.
-pub(super) fn locked(folder: &Path) -> Result<File, BlockError> {
+pub(super) fn lock_folder(folder: &Path) -> Result<File, BlockError> {
     let failed = |source| BlockError::File { path: folder.display().to_string(), source };
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -64,17 +64,17 @@ mod tests {
     fn a_folder_that_others_may_enter_or_a_link_is_refused() {
         let under = tempfile::tempdir().unwrap();
         let folder = under.path().join("rows");
-        own(&folder).unwrap();
-        own(&folder).unwrap();
+        ensure_private_folder(&folder).unwrap();
+        ensure_private_folder(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-        let words = own(&folder).unwrap_err().to_string();
+        let words = ensure_private_folder(&folder).unwrap_err().to_string();
         assert!(words.contains("others may enter it") && words.contains("name another"), "{words}");
         let link = under.path().join("link");
         symlink(&folder, &link).unwrap();
-        assert!(matches!(own(&link), Err(BlockError::NotOwn { .. })));
+        assert!(matches!(ensure_private_folder(&link), Err(BlockError::NotOwn { .. })));
         let file = under.path().join("file");
         fs::write(&file, "kept").unwrap();
-        assert!(matches!(own(&file), Err(BlockError::NotOwn { .. })));
+        assert!(matches!(ensure_private_folder(&file), Err(BlockError::NotOwn { .. })));
     }
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         let victim = under.path().join("victim");
         fs::write(&victim, "kept").unwrap();
         symlink(&victim, under.path().join("lock")).unwrap();
-        assert!(locked(under.path()).is_err());
+        assert!(lock_folder(under.path()).is_err());
         assert_eq!(fs::read(&victim).unwrap(), b"kept");
     }
 }

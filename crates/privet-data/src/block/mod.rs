@@ -40,7 +40,8 @@ const MAGIC: &[u8; 14] = b"privet-rows-4\n";
 
 /// Last bytes of earlier formats: their checksums missed some changes (pairs of signs), and their
 /// tables of contents had neither a checksum nor a name. Such files are made again.
-const EARLIER: [&[u8; 14]; 3] = [b"privet-rows-1\n", b"privet-rows-2\n", b"privet-rows-3\n"];
+const EARLIER_ENDINGS: [&[u8; 14]; 3] =
+    [b"privet-rows-1\n", b"privet-rows-2\n", b"privet-rows-3\n"];
 
 /// The largest size of a table of contents in bytes, to write or to read: that of some 3·10¹⁰ rows.
 const LARGEST_CONTENTS: u64 = 1 << 30;
@@ -49,7 +50,7 @@ const LARGEST_CONTENTS: u64 = 1 << 30;
 const LONGEST_ENTRY: u64 = 128;
 
 /// The prefix of the name of a file that is being written.
-const HALF: &str = ".half-";
+const UNFINISHED_PREFIX: &str = ".half-";
 
 /// Rows per block.
 pub const BLOCK_ROWS: usize = 4096;
@@ -327,7 +328,7 @@ mod tests {
         BlockFile::open(&path).unwrap().verify().unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
         let tail = bytes.len() - MAGIC.len();
-        for earlier in EARLIER {
+        for earlier in EARLIER_ENDINGS {
             bytes[tail..].copy_from_slice(earlier);
             std::fs::write(&path, &bytes).unwrap();
             let words = BlockFile::open(&path).unwrap_err().to_string();

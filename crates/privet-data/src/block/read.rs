@@ -1,7 +1,7 @@
 //! Reading rows back, any range of them.
 
 use super::{
-    BlockError, Contents, EARLIER, Entry, Kind, LARGEST_CONTENTS, MAGIC, checksum, name_of,
+    BlockError, Contents, EARLIER_ENDINGS, Entry, Kind, LARGEST_CONTENTS, MAGIC, checksum, name_of,
 };
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use crate::{Dataset, Target};
@@ -44,7 +44,7 @@ impl BlockFile {
         let mut end = [0_u8; MAGIC.len() + 16];
         file.read_exact(&mut end).map_err(failed)?;
         let (numbers, magic) = end.split_at(16);
-        if EARLIER.iter().any(|earlier| magic == *earlier) {
+        if EARLIER_ENDINGS.iter().any(|earlier| magic == *earlier) {
             return Err(damaged("it is of an earlier format"));
         }
         if magic != MAGIC {
@@ -91,7 +91,7 @@ impl BlockFile {
 
     /// Reads every block once and checks its checksum.
     pub fn verify(&self) -> Result<(), BlockError> {
-        let mut read = Gathered::for_rows(self.kind(), 0);
+        let mut read = AssembledRows::for_rows(self.kind(), 0);
         (0..self.contents.blocks.len()).try_for_each(|block| self.read_block(block, &mut read))
     }
 
@@ -128,13 +128,17 @@ impl BlockFile {
     /// # Panics
     /// If there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
-        let mut gathered = Gathered::for_rows(self.kind(), rows.len());
+        let mut gathered = AssembledRows::for_rows(self.kind(), rows.len());
         self.gather(rows, &mut gathered)?;
         Ok(gathered.finish())
     }
 
     /// The same, appended to `into`.
-    pub(super) fn gather(&self, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
+    pub(super) fn gather(
+        &self,
+        rows: Range<usize>,
+        into: &mut AssembledRows,
+    ) -> Result<(), BlockError> {
         for (block, within) in self.blocks_of(rows) {
             self.read_block(block, into)?;
             self.add(block, within, into)?;
@@ -165,7 +169,7 @@ impl BlockFile {
     /// # Panics
     /// If there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
-        let mut gathered = Gathered::for_rows(self.kind(), places.len());
+        let mut gathered = AssembledRows::for_rows(self.kind(), places.len());
         self.gather_at(places, &mut gathered)?;
         Ok(gathered.finish())
     }
@@ -174,7 +178,7 @@ impl BlockFile {
     pub(super) fn gather_at(
         &self,
         places: &[usize],
-        into: &mut Gathered,
+        into: &mut AssembledRows,
     ) -> Result<(), BlockError> {
         assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows()));
         let mut rest = places;
@@ -225,7 +229,11 @@ impl BlockFile {
     }
 
     /// Reads the bytes of a block.
-    pub(super) fn read_block(&self, block: usize, into: &mut Gathered) -> Result<(), BlockError> {
+    pub(super) fn read_block(
+        &self,
+        block: usize,
+        into: &mut AssembledRows,
+    ) -> Result<(), BlockError> {
         let entry = &self.contents.blocks[block];
         into.bytes.resize(entry.bytes as usize, 0);
         self.read_at(&mut into.bytes, entry.offset)
@@ -241,7 +249,7 @@ impl BlockFile {
         &self,
         block: usize,
         rows: Range<usize>,
-        into: &mut Gathered,
+        into: &mut AssembledRows,
     ) -> Result<(), BlockError> {
         let entry = &self.contents.blocks[block];
         into.add(entry, rows).ok_or_else(|| self.damaged("a block is odd"))
@@ -276,7 +284,7 @@ pub(super) fn size_of(kind: Kind, block: &Entry) -> u64 {
 }
 
 /// Rows assembled from blocks.
-pub(super) struct Gathered {
+pub(super) struct AssembledRows {
     kind: Kind,
     pub(super) rows: usize,
     /// The bytes of the block that was read last.
@@ -290,7 +298,7 @@ pub(super) struct Gathered {
     units: Vec<u64>,
 }
 
-impl Gathered {
+impl AssembledRows {
     /// Room for this many rows, allocated if they are dense.
     pub(super) fn for_rows(kind: Kind, rows: usize) -> Self {
         let room = |wanted: bool| if wanted { rows } else { 0 };
@@ -379,7 +387,7 @@ impl Gathered {
     }
 
     /// Passes the assembled rows to `see`, and starts anew in the same memory.
-    pub(super) fn shown<E>(
+    pub(super) fn pass_rows<E>(
         &mut self,
         see: &mut dyn FnMut(&Dataset) -> Result<(), E>,
     ) -> Result<(), E> {

@@ -1,6 +1,6 @@
 //! Several files of rows as one table.
 
-use super::read::Gathered;
+use super::read::AssembledRows;
 use super::{BlockError, BlockFile, Kind};
 use crate::Dataset;
 use std::ops::Range;
@@ -61,7 +61,7 @@ impl BlockFiles {
     /// If there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
-        let mut gathered = Gathered::for_rows(self.kind, rows.len());
+        let mut gathered = AssembledRows::for_rows(self.kind, rows.len());
         for (file, within) in self.parts(rows) {
             file.gather(within, &mut gathered)?;
         }
@@ -81,7 +81,7 @@ impl BlockFiles {
     ) -> Result<(), E> {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
         assert!(at_a_time > 0, "portions of no rows");
-        let mut gathered = Gathered::for_rows(self.kind, at_a_time.min(rows.len()));
+        let mut gathered = AssembledRows::for_rows(self.kind, at_a_time.min(rows.len()));
         for (file, within) in self.parts(rows) {
             for (block, mut some) in file.blocks_of(within) {
                 file.read_block(block, &mut gathered)?;
@@ -90,12 +90,12 @@ impl BlockFiles {
                     file.add(block, some.start..end, &mut gathered)?;
                     some.start = end;
                     if gathered.rows == at_a_time {
-                        gathered.shown(see)?;
+                        gathered.pass_rows(see)?;
                     }
                 }
             }
         }
-        if gathered.rows > 0 { gathered.shown(see) } else { Ok(()) }
+        if gathered.rows > 0 { gathered.pass_rows(see) } else { Ok(()) }
     }
 
     /// The number of classes; `None` where targets are numbers.
@@ -109,7 +109,7 @@ impl BlockFiles {
     /// If there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
         assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows));
-        let mut gathered = Gathered::for_rows(self.kind, places.len());
+        let mut gathered = AssembledRows::for_rows(self.kind, places.len());
         let mut rest = places;
         for (file, start) in self.files.iter().zip(&self.starts) {
             let end = start + file.rows();

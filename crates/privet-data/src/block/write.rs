@@ -1,8 +1,8 @@
 //! Writing a file of rows, piece after piece.
 
 use super::{
-    BLOCK_ROWS, BlockError, Contents, Entry, HALF, Kind, LARGEST_CONTENTS, LONGEST_ENTRY, MAGIC,
-    checksum, name_of,
+    BLOCK_ROWS, BlockError, Contents, Entry, Kind, LARGEST_CONTENTS, LONGEST_ENTRY, MAGIC,
+    UNFINISHED_PREFIX, checksum, name_of,
 };
 use crate::matrix::Matrix;
 use crate::{Dataset, Target};
@@ -16,7 +16,7 @@ const BESIDE_BLOCKS: u64 = 64;
 
 /// Writes encoded rows. The file appears under its name when it is finished, and not before.
 pub struct BlockWriter {
-    file: BufWriter<Begun>,
+    file: BufWriter<UnnamedFile>,
     path: PathBuf,
     kind: Option<Kind>,
     blocks: Vec<Entry>,
@@ -25,14 +25,14 @@ pub struct BlockWriter {
 }
 
 /// A file that has no name yet.
-struct Begun {
+struct UnnamedFile {
     file: NamedTempFile,
     /// Bytes that still fit on the disk.
     #[cfg(test)]
     room: Option<u64>,
 }
 
-impl Write for Begun {
+impl Write for UnnamedFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         #[cfg(test)]
         if let Some(room) = &mut self.room {
@@ -62,9 +62,9 @@ impl BlockWriter {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let file = tempfile::Builder::new().prefix(HALF).tempfile_in(folder);
-        let file = file.map_err(|source| failed(path, source))?;
-        let file = Begun {
+        let file = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempfile_in(folder);
+        let file = file.map_err(|source| write_failed(path, source))?;
+        let file = UnnamedFile {
             file,
             #[cfg(test)]
             room: None,
@@ -100,7 +100,7 @@ impl BlockWriter {
                 entries,
                 checksum: checksum(&bytes),
             };
-            self.file.write_all(&bytes).map_err(|source| failed(&self.path, source))?;
+            self.file.write_all(&bytes).map_err(|source| write_failed(&self.path, source))?;
             self.blocks.push(entry);
             self.offset += entry.bytes;
             self.rows += entry.rows;
@@ -110,7 +110,7 @@ impl BlockWriter {
 
     /// Limits the disk to this many bytes.
     #[cfg(test)]
-    pub(super) fn leave(&mut self, room: Option<u64>) {
+    pub(super) fn limit_disk(&mut self, room: Option<u64>) {
         self.file.get_mut().room = room;
     }
 
@@ -130,15 +130,15 @@ impl BlockWriter {
             .and_then(|()| file.write_all(&checksum(&text).to_le_bytes()))
             .and_then(|()| file.write_all(&(text.len() as u64).to_le_bytes()))
             .and_then(|()| file.write_all(MAGIC));
-        written.map_err(|source| failed(&path, source))?;
-        let file = file.into_inner().map_err(|error| failed(&path, error.into_error()))?.file;
-        file.as_file().sync_all().map_err(|source| failed(&path, source))?;
-        file.persist(&path).map_err(|error| failed(&path, error.error))?;
+        written.map_err(|source| write_failed(&path, source))?;
+        let file = file.into_inner().map_err(|error| write_failed(&path, error.into_error()))?.file;
+        file.as_file().sync_all().map_err(|source| write_failed(&path, source))?;
+        file.persist(&path).map_err(|error| write_failed(&path, error.error))?;
         Ok(())
     }
 }
 
-fn failed(path: &Path, source: std::io::Error) -> BlockError {
+fn write_failed(path: &Path, source: std::io::Error) -> BlockError {
     BlockError::File { path: path.display().to_string(), source }
 }
 

@@ -124,12 +124,12 @@ pub(super) struct Number {
 
 impl Number {
     /// A number without basis functions.
-    pub(super) fn alone(low: f64, high: f64, scale: Scale, log: bool) -> Self {
+    pub(super) fn without_basis(low: f64, high: f64, scale: Scale, log: bool) -> Self {
         Self { low, high, scale, log, stand_in: None, hats: None, own: true }
     }
 
     /// Appends all entries of a finite value, the first at the encoded column `start`.
-    pub(super) fn unfold(&self, value: f64, start: u32, row: &mut Vec<(u32, f64)>) {
+    pub(super) fn append_entries(&self, value: f64, start: u32, row: &mut Vec<(u32, f64)>) {
         if self.own {
             row.push((start, self.encode(value)));
         }
@@ -213,7 +213,8 @@ impl ColumnEncoder {
                     Some(InvalidCell::Number(value)) => Some(value),
                     _ => None,
                 };
-                let mut number = Number { stand_in, ..Number::alone(low, high, scale, log) };
+                let mut number =
+                    Number { stand_in, ..Number::without_basis(low, high, scale, log) };
                 squares = match scale {
                     Scale::None => {
                         let largest = number.encode(low).abs().max(number.encode(high).abs());
@@ -235,7 +236,7 @@ impl ColumnEncoder {
                     Missing::Category => indicator(),
                     Missing::As(value) => {
                         let mut stands_in = Vec::new();
-                        number.unfold(*value, start, &mut stands_in);
+                        number.append_entries(*value, start, &mut stands_in);
                         Fallback::Entries(stands_in, PairValue::At(*value))
                     }
                 };
@@ -358,7 +359,7 @@ impl ColumnEncoder {
     }
 
     /// The accepted cells of this column, in words.
-    pub(super) fn accepted(&self) -> String {
+    pub(super) fn accepted_cells(&self) -> String {
         let mut words = match &self.rule {
             _ if self.date.is_some() => "a date in the order that the schema declares".into(),
             Rule::Number(number) => {
@@ -422,7 +423,7 @@ impl ColumnEncoder {
         let spot = match &self.rule {
             Rule::Number(number) => {
                 let value = parse_number(cell)?;
-                number.unfold(value, self.start, row);
+                number.append_entries(value, self.start, row);
                 PairValue::At(value)
             }
             Rule::Hashed { buckets } => {
@@ -482,7 +483,7 @@ mod tests {
             log in any::<bool>(),
         ) {
             for (scale, bottom) in [(Scale::Unit, 0.0), (Scale::Symmetric, -1.0)] {
-                let number = Number::alone(low, low + span, scale, log);
+                let number = Number::without_basis(low, low + span, scale, log);
                 let (a, b) = (a.min(b), a.max(b));
                 let (x, y) = (number.encode(a), number.encode(b));
                 prop_assert!(bottom <= x && x <= y && y <= 1.0);

@@ -37,7 +37,7 @@ impl Coordinate {
     }
 
     /// The value at coordinate t, for names.
-    pub(super) fn back(self, t: f64, low: f64, high: f64) -> f64 {
+    pub(super) fn value_at(self, t: f64, low: f64, high: f64) -> f64 {
         let value = match self {
             Self::Plain => low + t * (high - low),
             Self::FromLow => low + libm::expm1(t * libm::log1p(high - low)),
@@ -101,11 +101,11 @@ impl Hats {
 
     /// The value at a knot.
     pub(super) fn value_at(&self, place: usize) -> f64 {
-        self.coordinate.back(self.knots[place], self.low, self.high)
+        self.coordinate.value_at(self.knots[place], self.low, self.high)
     }
 
     /// The knots, in [0, 1].
-    pub(super) fn places(&self) -> impl Iterator<Item = f64> {
+    pub(super) fn knots(&self) -> impl Iterator<Item = f64> {
         self.knots.iter().copied()
     }
 

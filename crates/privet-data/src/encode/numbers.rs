@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// Rows that a thread processes at a time.
-const PIECE: usize = 256;
+const ROWS_PER_PIECE: usize = 256;
 /// Below this fraction of non-zero entries, sparse storage needs less memory and time.
 const SPARSE_BELOW: f64 = 0.25;
 /// About this many rows are sampled to estimate that fraction.
@@ -129,7 +129,7 @@ impl Encoding {
 
     /// The maps of all columns with their first encoded column, if each is a number whose missing cells
     /// are refused.
-    fn plain(&self) -> Option<Vec<(u32, Number)>> {
+    fn plain_numbers(&self) -> Option<Vec<(u32, Number)>> {
         if self.image {
             return None;
         }
@@ -143,7 +143,7 @@ impl Encoding {
     }
 
     fn maps(&self) -> Option<Maps> {
-        let plain = self.plain()?;
+        let plain = self.plain_numbers()?;
         let together = !self.pairs.is_empty() || self.fourier.is_some();
         let alone = !together && plain.iter().all(|(_, number)| number.hats.is_none());
         Some(match self.libsvm {
@@ -176,18 +176,22 @@ impl Encoding {
     ) -> Matrix {
         let (rows, width) = (table.rows(), self.width);
         let mut values = vec![0.0_f32; rows * width];
-        values.par_chunks_mut((width * PIECE).max(1)).enumerate().for_each(|(piece, values)| {
-            let mut encoder = OneRow::new(self, maps, unknown_in);
-            for (place, stored) in values.chunks_mut(width.max(1)).enumerate() {
-                let row = piece * PIECE + place;
-                match encoder.encode(table, row) {
-                    Ok(pairs) => {
-                        pairs.iter().for_each(|(at, value)| stored[*at as usize] = *value as f32);
+        values.par_chunks_mut((width * ROWS_PER_PIECE).max(1)).enumerate().for_each(
+            |(piece, values)| {
+                let mut encoder = OneRow::new(self, maps, unknown_in);
+                for (place, stored) in values.chunks_mut(width.max(1)).enumerate() {
+                    let row = piece * ROWS_PER_PIECE + place;
+                    match encoder.encode(table, row) {
+                        Ok(pairs) => {
+                            pairs
+                                .iter()
+                                .for_each(|(at, value)| stored[*at as usize] = *value as f32);
+                        }
+                        Err(column) => refuse(row, column),
                     }
-                    Err(column) => refuse(row, column),
                 }
-            }
-        });
+            },
+        );
         Matrix::Dense(DenseMatrix::new(values, rows, width))
     }
 
@@ -202,7 +206,7 @@ impl Encoding {
         let piece = |piece: usize| {
             let mut encoder = OneRow::new(self, maps, unknown_in);
             let (mut ends, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
-            for row in piece * PIECE..rows.min((piece + 1) * PIECE) {
+            for row in piece * ROWS_PER_PIECE..rows.min((piece + 1) * ROWS_PER_PIECE) {
                 match encoder.encode(table, row) {
                     Ok(pairs) => {
                         for (at, value) in pairs.iter().filter(|(_, value)| *value != 0.0) {
@@ -217,7 +221,7 @@ impl Encoding {
             (ends, indices, values)
         };
         let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<f32>)> =
-            (0..rows.div_ceil(PIECE)).into_par_iter().map(piece).collect();
+            (0..rows.div_ceil(ROWS_PER_PIECE)).into_par_iter().map(piece).collect();
         let entries = pieces.iter().map(|(_, indices, _)| indices.len()).sum();
         let mut starts = Vec::with_capacity(rows + 1);
         let (mut all_indices, mut all_values) =

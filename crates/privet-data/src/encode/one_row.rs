@@ -24,7 +24,7 @@ impl Maps {
 
     /// Replaces entries that are not finite by their columns' substitutes, or returns the first column
     /// without one.
-    fn mend(&self, entries: &mut [f64]) -> Result<(), usize> {
+    fn replace_missing(&self, entries: &mut [f64]) -> Result<(), usize> {
         for (column, entry) in entries.iter_mut().enumerate().filter(|(_, x)| !x.is_finite()) {
             *entry = match self {
                 Self::Each(numbers) | Self::KeepingZero(numbers) => numbers[column].1.stand_in,
@@ -73,13 +73,13 @@ impl<'a> OneRow<'a> {
         table.write(row, entries);
         // All entries, without an early exit, so that the loop is vectorised.
         if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
-            maps.mend(entries)?;
+            maps.replace_missing(entries)?;
         }
         pairs.clear();
         match maps {
             Maps::Each(numbers) => {
                 for (x, (start, number)) in entries.iter().zip(numbers) {
-                    number.unfold(*x, *start, pairs);
+                    number.append_entries(*x, *start, pairs);
                 }
                 if !encoding.pairs.is_empty() || encoding.fourier.is_some() {
                     spots.clear();
@@ -95,7 +95,9 @@ impl<'a> OneRow<'a> {
             }
             Maps::Alike { bounds, .. } => {
                 let not_zero = not_zero(entries, places).iter();
-                pairs.extend(not_zero.map(|at| (*at, within(*bounds, entries[*at as usize]))));
+                pairs.extend(
+                    not_zero.map(|at| (*at, clamp_and_scale(*bounds, entries[*at as usize]))),
+                );
             }
         }
         pairs.extend(encoding.bias.map(|value| (encoding.width as u32 - 1, value)));
@@ -134,7 +136,7 @@ fn not_zero<'p>(entries: &[f64], places: &'p mut [u32]) -> &'p [u32] {
 
 /// An entry of a LIBSVM row, clamped to the bounds and divided by the larger magnitude of them.
 #[inline]
-pub(super) fn within(bounds: Option<(f64, f64)>, value: f64) -> f64 {
+pub(super) fn clamp_and_scale(bounds: Option<(f64, f64)>, value: f64) -> f64 {
     match bounds {
         Some((low, high)) => value.clamp(low, high) / low.abs().max(high.abs()),
         None => value,

@@ -11,7 +11,7 @@
 
 use super::column::{ColumnEncoder, Fallback, Rule};
 use super::hats::{Coordinate, Hats};
-use super::one_row::within;
+use super::one_row::clamp_and_scale;
 use super::pair::{PairEncoder, PairValue};
 use super::*;
 
@@ -124,7 +124,7 @@ impl Encoding {
         };
         let feature = |place: u32| {
             let bounds = self.libsvm.and_then(|(_, bounds)| bounds);
-            let grid = self.reached(bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)));
+            let grid = self.reachable_bounds(bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)));
             let column = format!("feature {}", place + 1);
             let axis = self.number_axis(column, vec![grid.0, grid.1], Coordinate::Plain, grid);
             Part { axes: vec![axis], source: Source::Feature(place) }
@@ -155,21 +155,24 @@ impl Encoding {
             }
             Source::Feature(place) => match levels[0] {
                 Level::At(value) => {
-                    vec![(place, within(self.libsvm.and_then(|(_, bounds)| bounds), *value))]
+                    vec![(
+                        place,
+                        clamp_and_scale(self.libsvm.and_then(|(_, bounds)| bounds), *value),
+                    )]
                 }
                 _ => Vec::new(),
             },
         };
-        entries.into_iter().map(|(at, value)| (at, self.scored(value))).collect()
+        entries.into_iter().map(|(at, value)| (at, self.scale_entry(value))).collect()
     }
 
     /// The constant column's entry in a row in prediction.
     pub fn constant_entry(&self) -> Option<(u32, f64)> {
-        self.bias.map(|value| (self.width as u32 - 1, self.scored(value)))
+        self.bias.map(|value| (self.width as u32 - 1, self.scale_entry(value)))
     }
 
     /// An entry as scaled for prediction, before any clipping of the row.
-    fn scored(&self, value: f64) -> f64 {
+    fn scale_entry(&self, value: f64) -> f64 {
         let radius = self.clip.radius();
         match (self.for_scores, self.clip.norm()) {
             (Some(factor), _) => value * factor,
@@ -180,7 +183,7 @@ impl Encoding {
 
     /// The part of the bounds that a row within the radius can reach: values taken as they are may have
     /// no bounds.
-    fn reached(&self, (low, high): (f64, f64)) -> (f64, f64) {
+    fn reachable_bounds(&self, (low, high): (f64, f64)) -> (f64, f64) {
         let radius = self.clip.radius();
         let (inner_low, inner_high) = (low.max(-radius), high.min(radius));
         if inner_low < inner_high { (inner_low, inner_high) } else { (low, high) }
@@ -193,7 +196,7 @@ impl Encoding {
         let (kind, levels, counted) = match &encoder.rule {
             Rule::Number(number) => {
                 let bounds = match number.scale {
-                    Scale::None if !number.log => self.reached((number.low, number.high)),
+                    Scale::None if !number.log => self.reachable_bounds((number.low, number.high)),
                     _ => (number.low, number.high),
                 };
                 let mut grid = vec![bounds.0, bounds.1];
@@ -256,7 +259,8 @@ impl Encoding {
     ) -> Axis {
         let straight = coordinate == Coordinate::Plain && self.clip.norm() == Norm::L2;
         if !straight {
-            let even = |place| coordinate.back(f64::from(place) / f64::from(CURVED - 1), low, high);
+            let even =
+                |place| coordinate.value_at(f64::from(place) / f64::from(CURVED - 1), low, high);
             grid.extend((0..CURVED).map(even));
         }
         grid.retain(|value| (low..=high).contains(value));
@@ -308,7 +312,7 @@ impl ColumnEncoder {
         let mut row = Vec::new();
         let spot = match (level, &self.rule) {
             (Level::At(value), Rule::Number(number)) => {
-                number.unfold(*value, self.start(), &mut row);
+                number.append_entries(*value, self.start(), &mut row);
                 PairValue::At(*value)
             }
             (Level::Text(text), Rule::Listed { lookup, .. }) => {

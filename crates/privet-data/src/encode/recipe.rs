@@ -171,7 +171,7 @@ impl Curve {
 impl PiecewiseLinear {
     fn new(hats: &Hats, start: u32) -> Self {
         let (low, high) = hats.bounds();
-        let mut points: Vec<f64> = [0.0, 1.0].into_iter().chain(hats.places()).collect();
+        let mut points: Vec<f64> = [0.0, 1.0].into_iter().chain(hats.knots()).collect();
         points.sort_by(f64::total_cmp);
         points.dedup();
         let heights = |t: &f64| {
@@ -315,7 +315,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The value of a raw cell for pairs.
-    enum Stands {
+    enum PairValue {
         Nowhere,
         At(f64),
         In(u32),
@@ -332,21 +332,21 @@ mod tests {
                 (_, true, RecipeMissing::Place(place)) => {
                     row[start + place as usize] = 1.0;
                     match column.rule {
-                        RecipeRule::Category { .. } => Stands::In(place),
-                        RecipeRule::Number { .. } => Stands::Nowhere,
+                        RecipeRule::Category { .. } => PairValue::In(place),
+                        RecipeRule::Number { .. } => PairValue::Nowhere,
                     }
                 }
-                (_, true, RecipeMissing::Number(value)) => Stands::At(value),
-                (_, true, _) => Stands::Nowhere,
+                (_, true, RecipeMissing::Number(value)) => PairValue::At(value),
+                (_, true, _) => PairValue::Nowhere,
                 (RecipeRule::Category { texts, other }, false, _) => {
                     let listed = texts.iter().find(|(text, _)| text == cell);
                     let place = listed.map_or(*other, |(_, place)| *place);
                     place.iter().for_each(|place| row[start + *place as usize] = 1.0);
-                    place.map_or(Stands::Nowhere, Stands::In)
+                    place.map_or(PairValue::Nowhere, PairValue::In)
                 }
-                (RecipeRule::Number { .. }, false, _) => Stands::At(cell.parse().unwrap()),
+                (RecipeRule::Number { .. }, false, _) => PairValue::At(cell.parse().unwrap()),
             };
-            if let (RecipeRule::Number { low, high, own, piecewise }, Stands::At(value)) =
+            if let (RecipeRule::Number { low, high, own, piecewise }, PairValue::At(value)) =
                 (&column.rule, &stand)
             {
                 let value = value.clamp(*low, *high);
@@ -371,7 +371,7 @@ mod tests {
         for pair in &recipe.pairs {
             match pair {
                 RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
-                    if let (Stands::At(x), Stands::At(y)) = (&stands[*a], &stands[*b]) {
+                    if let (PairValue::At(x), PairValue::At(y)) = (&stands[*a], &stands[*b]) {
                         let (left, right) =
                             (piecewise[0].at(within(*a, *x)), piecewise[1].at(within(*b, *y)));
                         let products = left.iter().flat_map(|x| right.iter().map(move |y| x * y));
@@ -381,7 +381,7 @@ mod tests {
                     }
                 }
                 RecipePair::Slopes { columns: [a, b], curve, weight, start } => {
-                    if let (Stands::In(place), Stands::At(y)) = (&stands[*a], &stands[*b]) {
+                    if let (PairValue::In(place), PairValue::At(y)) = (&stands[*a], &stands[*b]) {
                         let t = curve.at(within(*b, *y));
                         row[(start + place) as usize] = weight * (2.0 * t - 1.0);
                     }

@@ -3,7 +3,7 @@
 use super::{
     column::{Encoded, Number, parse_number, some_of},
     lookup::Lookup,
-    one_row::within,
+    one_row::clamp_and_scale,
     pair::PairValue,
     *,
 };
@@ -72,7 +72,10 @@ impl<'a> RowEncoder<'a> {
                     }
                 }
                 Err(problem) => {
-                    return Err((source, EncodeError { problem, accepted: encoder.accepted() }));
+                    return Err((
+                        source,
+                        EncodeError { problem, accepted: encoder.accepted_cells() },
+                    ));
                 }
             }
         }
@@ -97,7 +100,10 @@ impl<'a> RowEncoder<'a> {
         let mut row = Vec::new();
         let mut of = |encoder: &super::column::ColumnEncoder| {
             let refused = encoder.encode(cell(encoder.source), self.unknown_in, &mut row).err()?;
-            Some((encoder.source, EncodeError { problem: refused, accepted: encoder.accepted() }))
+            Some((
+                encoder.source,
+                EncodeError { problem: refused, accepted: encoder.accepted_cells() },
+            ))
         };
         self.encoding.encoders.iter().filter_map(&mut of).collect()
     }
@@ -107,7 +113,7 @@ impl<'a> RowEncoder<'a> {
     pub fn encode_sparse(&mut self, pairs: impl Iterator<Item = (u32, f64)>) -> &[(u32, f64)] {
         let bounds = self.encoding.libsvm.and_then(|(_, bounds)| bounds);
         self.row.clear();
-        self.row.extend(pairs.map(|(index, value)| (index, within(bounds, value))));
+        self.row.extend(pairs.map(|(index, value)| (index, clamp_and_scale(bounds, value))));
         self.finish()
     }
 
@@ -150,7 +156,7 @@ impl<'a> RowEncoder<'a> {
         let TargetKind::Number { low, high } = self.encoding.target else {
             return Ok(f64::from(self.class(cell)?));
         };
-        let number = Number::alone(low, high, Scale::Symmetric, false);
+        let number = Number::without_basis(low, high, Scale::Symmetric, false);
         let value = parse_number(cell).map_err(|problem| EncodeError {
             problem,
             accepted: format!("a number (clamped to [{low}, {high}])"),

@@ -38,7 +38,7 @@ const SCALES: u32 = 2;
 /// The number of angles L.
 const ANGLES: usize = 8;
 /// Images that a thread processes at a time.
-const PIECE: usize = 16;
+const IMAGES_PER_PIECE: usize = 16;
 
 /// The number of coefficients of an image of this size, before projection.
 pub fn coefficients(facts: &ImageFacts) -> u64 {
@@ -79,12 +79,19 @@ impl ImageEncoder {
     pub fn rows(&self, pixels: &Matrix, clip: &Clip) -> Matrix {
         let (rows, width) = (pixels.rows(), self.features);
         let mut values = vec![0.0_f32; rows * width];
-        values.par_chunks_mut((PIECE * width).max(1)).enumerate().for_each(|(piece, values)| {
-            let mut buffers = self.buffers();
-            for (place, row) in values.chunks_exact_mut(width.max(1)).enumerate() {
-                self.row(&pixels.dense_row(PIECE * piece + place), clip, &mut buffers, row);
-            }
-        });
+        values.par_chunks_mut((IMAGES_PER_PIECE * width).max(1)).enumerate().for_each(
+            |(piece, values)| {
+                let mut buffers = self.buffers();
+                for (place, row) in values.chunks_exact_mut(width.max(1)).enumerate() {
+                    self.row(
+                        &pixels.dense_row(IMAGES_PER_PIECE * piece + place),
+                        clip,
+                        &mut buffers,
+                        row,
+                    );
+                }
+            },
+        );
         Matrix::Dense(DenseMatrix::new(values, rows, width))
     }
 

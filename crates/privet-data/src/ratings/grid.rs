@@ -7,7 +7,7 @@ use crate::{DataError, Dataset, Place};
 use std::path::Path;
 
 /// The cell of an item without a rating.
-const NONE: f64 = 99.0;
+const NO_RATING: f64 = 99.0;
 
 /// Reads the file; the first cell of a line, the number of items that the user rated, is not used.
 pub(super) fn read(path: &Path, schema: &Schema) -> Result<Dataset, RatingsError> {
@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path, schema: &Schema) -> Result<Dataset, RatingsError
         let mut user = OwnRatings::default();
         for (item, cell) in line.split(',').skip(1).enumerate() {
             match cell.trim().parse::<f64>() {
-                Ok(NONE) => {}
+                Ok(NO_RATING) => {}
                 Ok(rating) if rating.is_finite() => user.and(item, rating, &rated),
                 _ if total => continue 'users,
                 _ => return Err(RatingsError::Cell { file, row, item: item + 1 }),

@@ -11,7 +11,7 @@ use super::{
     files_of,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, KnownBy},
-    split::{Quoted, RecordEnd, Records},
+    split::{QuotedRecords, RecordEnd, Records},
 };
 use crate::{
     encode::Cell,
@@ -149,7 +149,7 @@ fn csv_rows(
     if facts.header {
         skip_byte_order_mark(&mut stream)?;
     }
-    let mut records = Quoted::new(stream, facts);
+    let mut records = QuotedRecords::new(stream, facts);
     let (mut record, mut row) = (ByteRecord::new(), Vec::new());
     // Without a header, columns have the schema's names.
     let mut form = match (facts.header, schema) {

@@ -1,8 +1,8 @@
 //! The common end of every reader: encodes, clips, stores and counts records.
 
 use super::{
-    Purpose, ReadOptions, Report, UnknownCells, here, identifier::Identifier, problems::Notes,
-    unit::UnitCap,
+    Purpose, ReadOptions, Report, UnknownCells, clone_place, identifier::Identifier,
+    problems::Notes, unit::UnitCap,
 };
 use crate::{
     dataset::{Dataset, Features, NULL_CLASS, NULL_NUMBER, Target},
@@ -200,7 +200,7 @@ impl<'a> Collector<'a> {
     /// Passes the remaining rows to the sink and returns the report.
     pub(super) fn into_report(mut self) -> Result<Report, DataError> {
         if self.refuse_empty && self.handed_over + self.matrix.rows() == 0 {
-            return Err(DataError::Empty { file: here(self.place) });
+            return Err(DataError::Empty { file: clone_place(self.place) });
         }
         // A table without rows is passed on as well: the receiver then knows its types.
         if self.matrix.rows() > 0 || self.handed_over == 0 {
@@ -212,7 +212,7 @@ impl<'a> Collector<'a> {
     /// Finds the schema's columns among the file's names.
     pub(super) fn layout(&mut self, names: &[&[u8]]) -> Result<Layout, DataError> {
         self.note_header(names);
-        let file = || here(self.place);
+        let file = || clone_place(self.place);
         let mut places: HashMap<&[u8], (usize, bool)> = HashMap::with_capacity(names.len());
         for (place, name) in names.iter().enumerate() {
             places
@@ -266,7 +266,7 @@ impl<'a> Collector<'a> {
     /// Notes everything wrong with a header, where problems are noted.
     fn note_header(&mut self, names: &[&[u8]]) {
         let Some(notes) = &mut self.notes else { return };
-        let file = || here(self.place);
+        let file = || clone_place(self.place);
         let times = |name: &str| names.iter().filter(|found| **found == name.as_bytes()).count();
         let target = Some(self.schema.target().column.as_str()).filter(|_| self.labels);
         let unit = self.schema.unit_column().map(|unit| unit.column.as_str());
@@ -395,7 +395,7 @@ impl<'a> Collector<'a> {
             notes.note(&why());
         }
         if let Some(cap) = &mut self.cap {
-            cap.nobody();
+            cap.count_unidentified();
         }
         self.push_null();
         // A line that could not be read has no cell to keep.
@@ -471,7 +471,7 @@ impl<'a> Collector<'a> {
 
     fn check_not_empty(&self) -> Result<(), DataError> {
         match self.matrix.rows() {
-            0 if self.refuse_empty => Err(DataError::Empty { file: here(self.place) }),
+            0 if self.refuse_empty => Err(DataError::Empty { file: clone_place(self.place) }),
             _ => Ok(()),
         }
     }
@@ -497,5 +497,5 @@ impl<'a> Collector<'a> {
 
 pub(super) fn refuse(place: &Place, row: u64, column: &str, error: EncodeError) -> DataError {
     let EncodeError { problem, accepted } = error;
-    DataError::Cell { file: here(place), row, column: column.into(), problem, accepted }
+    DataError::Cell { file: clone_place(place), row, column: column.into(), problem, accepted }
 }

@@ -6,11 +6,12 @@
 //! same schema; lines that the reader refuses count as well. Tested by `counted_as_they_are_read`.
 
 use super::{
+    clone_place,
     csv::skip_byte_order_mark,
-    files_of, here, known_by,
+    files_of, known_by,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, Stream},
-    split::{PerLine, Quoted, RecordEnd, Records},
+    split::{PerLine, QuotedRecords, RecordEnd, Records},
 };
 use crate::{
     error::{DataError, Place},
@@ -54,7 +55,7 @@ fn lines(mut stream: Stream<'_>, schema: &Schema, place: &Place) -> Result<u64, 
     }
     match schema.invalid().is_total() {
         // A quoted cell may hold line breaks.
-        false => counted(&mut Quoted::new(stream, facts), facts.header, place),
+        false => count_lines(&mut QuotedRecords::new(stream, facts), facts.header, place),
         true if facts.header => {
             let mut records = PerLine::new(stream, facts);
             header(&mut records, &mut ByteRecord::new(), place)?;
@@ -71,7 +72,7 @@ fn header(
     place: &Place,
 ) -> Result<(), DataError> {
     loop {
-        let (file, longest) = (here(place), LONGEST_RECORD);
+        let (file, longest) = (clone_place(place), LONGEST_RECORD);
         match records.next(record)? {
             RecordEnd::Record => return Ok(()),
             RecordEnd::Blank => {}
@@ -82,7 +83,11 @@ fn header(
     }
 }
 
-fn counted(records: &mut impl Records, has_header: bool, place: &Place) -> Result<u64, DataError> {
+fn count_lines(
+    records: &mut impl Records,
+    has_header: bool,
+    place: &Place,
+) -> Result<u64, DataError> {
     let mut record = ByteRecord::new();
     if has_header {
         header(records, &mut record, place)?;

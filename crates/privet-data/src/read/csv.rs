@@ -1,11 +1,11 @@
 //! Delimiter-separated text.
 
 use super::{
+    clone_place,
     collect::{Collector, Layout, Record},
-    here,
     lines::LONGEST_RECORD,
     open::Stream,
-    split::{PerLine, Quoted, RecordEnd, Records},
+    split::{PerLine, QuotedRecords, RecordEnd, Records},
 };
 use crate::{encode::Cell, error::DataError};
 use csv::ByteRecord;
@@ -40,7 +40,7 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
     if collector.schema.invalid().is_total() {
         read_records(&mut PerLine::new(stream, facts), collector)
     } else {
-        read_records(&mut Quoted::new(stream, facts), collector)
+        read_records(&mut QuotedRecords::new(stream, facts), collector)
     }
 }
 
@@ -53,12 +53,13 @@ fn read_records(
     let mut header = Header::Awaited;
     for row in 1_u64.. {
         let found = records.next(&mut record)?;
-        let too_long = || DataError::TooLong { file: here(place), row, longest: LONGEST_RECORD };
-        let damaged = || DataError::Damaged { file: here(place), format: "csv" };
+        let too_long =
+            || DataError::TooLong { file: clone_place(place), row, longest: LONGEST_RECORD };
+        let damaged = || DataError::Damaged { file: clone_place(place), format: "csv" };
         if facts.header && header == Header::Awaited {
             match found {
                 // A header without records may be a table; nothing at all is not.
-                RecordEnd::End => return Err(DataError::Empty { file: here(place) }),
+                RecordEnd::End => return Err(DataError::Empty { file: clone_place(place) }),
                 RecordEnd::Blank => {}
                 RecordEnd::TooLong => return Err(too_long()),
                 RecordEnd::Open => return Err(damaged()),
@@ -85,7 +86,7 @@ fn read_records(
         let (layout, expected) = header.layout(collector, record.len());
         if record.len() != expected {
             let found = record.len();
-            let ragged = || DataError::Ragged { file: here(place), row, found, expected };
+            let ragged = || DataError::Ragged { file: clone_place(place), row, found, expected };
             collector.unreadable(ragged)?;
             continue;
         }

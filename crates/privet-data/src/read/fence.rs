@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Returns the result of `decode`, or `None` if it panicked.
-pub(super) fn fenced<T>(decode: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn catch_panic<T>(decode: impl FnOnce() -> T) -> Option<T> {
     let before = INSIDE.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(decode));
     INSIDE.set(before);
@@ -30,8 +30,8 @@ mod tests {
 
     #[test]
     fn a_panic_inside_is_caught_and_known() {
-        assert_eq!(fenced(inside_fence), Some(true));
-        assert_eq!(fenced(|| -> u8 { std::panic::resume_unwind(Box::new("damaged")) }), None);
+        assert_eq!(catch_panic(inside_fence), Some(true));
+        assert_eq!(catch_panic(|| -> u8 { std::panic::resume_unwind(Box::new("damaged")) }), None);
         assert!(!inside_fence());
     }
 }

@@ -21,14 +21,14 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, DataError> {
     let nothing = |words: String| failed(io::Error::new(io::ErrorKind::NotFound, words));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (folder, found): (&Path, Vec<PathBuf>) = match fs::metadata(path) {
-        Ok(found) if found.is_dir() => (path, named(path, &is_table).map_err(failed)?),
+        Ok(found) if found.is_dir() => (path, files_named(path, &is_table).map_err(failed)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_pattern(&name) => {
             let folder = match path.parent() {
                 Some(folder) if !folder.as_os_str().is_empty() => folder,
                 _ => Path::new("."),
             };
             let fits = |other: &str| matches(name.as_bytes(), other.as_bytes());
-            (folder, named(folder, &fits).map_err(failed)?)
+            (folder, files_named(folder, &fits).map_err(failed)?)
         }
         // Any other error is reported when the file is opened.
         _ => return Ok(vec![path.into()]),
@@ -59,7 +59,7 @@ fn is_pattern(name: &str) -> bool {
 }
 
 /// The files of a folder whose names satisfy `wanted`, in order.
-fn named(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+fn files_named(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,8 +1,8 @@
 //! The header of a table, read alone: for writing a schema before any record is read.
 
 use super::{
+    clone_place,
     csv::skip_byte_order_mark,
-    here,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, KnownBy},
 };
@@ -72,19 +72,19 @@ impl Header {
                 while line.trim_ascii().is_empty() {
                     let found = next_line(&mut stream.bytes, &mut line, LONGEST_RECORD, false);
                     match found.map_err(|error| stream.origin.failed(error))? {
-                        Line::End => return Err(DataError::Empty { file: here(&place) }),
+                        Line::End => return Err(DataError::Empty { file: clone_place(&place) }),
                         Line::TooLong => {
-                            let (file, longest) = (here(&place), LONGEST_RECORD);
+                            let (file, longest) = (clone_place(&place), LONGEST_RECORD);
                             return Err(DataError::TooLong { file, row: 1, longest });
                         }
                         Line::Whole => {}
                     }
                 }
                 let text = String::from_utf8(line)
-                    .map_err(|_| DataError::NotText { file: here(&place) })?;
+                    .map_err(|_| DataError::NotText { file: clone_place(&place) })?;
                 let named = path.to_string_lossy().to_ascii_lowercase().contains(".tsv");
                 let first = if named { b'\t' } else { b',' };
-                let names = |separator: u8| cut(&text, separator);
+                let names = |separator: u8| split_line(&text, separator);
                 let mut best = first;
                 for separator in SEPARATORS {
                     if names(separator).len() > names(best).len() {
@@ -121,7 +121,7 @@ impl Header {
 }
 
 /// The cells of one line.
-fn cut(line: &str, separator: u8) -> Vec<String> {
+fn split_line(line: &str, separator: u8) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(false)

@@ -2,7 +2,7 @@
 //!
 //! Two rows belong to one user exactly when their identifiers have one name:
 //! - a text is its bytes (`7`, `07` and `7.0` are three users), without the blanks around it where the
-//!   schema trims cells; under another declared spelling, its name by [`super::spelled`];
+//!   schema trims cells; under another declared spelling, its name by [`super::spelled::spell_identifier`];
 //! - an integer of any type is its decimal digits, so that 7 is the user of the text `7`;
 //! - a double is the integer that it holds. From 2⁵³ on neighbouring integers are one double, so that
 //!   two users may have become one before the file was written: refused, as are fractions.
@@ -14,7 +14,7 @@
 //! If two users were merged into one, adding a row of the one could drop a row of the other, and
 //! neither would have a guarantee for one user. Tested by `tests/all/identifiers.rs`.
 
-use super::spelled::{self, spelled};
+use super::spelled::{self, spell_identifier};
 use crate::{
     encode::{Cell, EncodeError},
     error::Problem,
@@ -75,7 +75,8 @@ impl Names {
         };
         let missing_numbers: Vec<i128> = missing_values.iter().filter_map(number).collect();
         let missing_digits = missing_numbers.iter().map(i128::to_string).collect();
-        let name = |text: &String| spelled(text.as_bytes(), spelling).ok().map(Cow::into_owned);
+        let name =
+            |text: &String| spell_identifier(text.as_bytes(), spelling).ok().map(Cow::into_owned);
         let written = missing_values.iter().map(|text| text.clone().into_bytes());
         let missing_texts = written.chain(missing_values.iter().filter_map(name)).collect();
         Self { spelling, trim: file.trim, missing_texts, missing_numbers, missing_digits }
@@ -86,7 +87,7 @@ impl Names {
         &self,
         identifier: Identifier<'a>,
     ) -> Result<Cow<'a, [u8]>, EncodeError> {
-        let accepted = || spelled::accepted(self.spelling).into();
+        let accepted = || spelled::accepted_spellings(self.spelling).into();
         self.checked(identifier).map_err(|problem| EncodeError { problem, accepted: accepted() })
     }
 
@@ -113,7 +114,7 @@ impl Names {
         if NOT_A_NUMBER.contains(&bare) {
             return Err(Problem::NotFinite);
         }
-        let name = spelled(text, self.spelling)?;
+        let name = spell_identifier(text, self.spelling)?;
         if self.is_missing(&name) { Err(Problem::Missing) } else { Ok(name) }
     }
 

@@ -13,8 +13,8 @@
 //! `each_unit_holds_its_own_keys_once`.
 
 use super::{
+    clone_place,
     csv::skip_byte_order_mark,
-    here,
     identifier::{Identifier, Names},
     open::{Input, KnownBy},
     split::{PerLine, RecordEnd, Records},
@@ -40,9 +40,9 @@ pub const MISSING: [&str; 7] = ["", "?", "NA", "N/A", "NaN", "nan", "null"];
 /// Bins per doubling of a number.
 const PER_DOUBLING: f64 = 4.0;
 /// Magnitudes below 2 to the power of −40 are 0.
-const SMALLEST: f64 = -40.0;
+const SMALLEST_BIN_EXPONENT: f64 = -40.0;
 /// Magnitudes from 2 to the power of 100 on share a bin.
-const LARGEST: f64 = 100.0;
+const LARGEST_BIN_EXPONENT: f64 = 100.0;
 
 /// The key of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,16 +59,19 @@ pub enum CellKey {
 /// The bin of a number: 0 for magnitudes near 0; positive numbers have bins from 1 on, four per
 /// doubling, and negative ones the same bins with a minus.
 pub fn bin_of(value: f64) -> i32 {
-    if value.is_nan() || value.abs() < SMALLEST.exp2() {
+    if value.is_nan() || value.abs() < SMALLEST_BIN_EXPONENT.exp2() {
         return 0;
     }
-    let place = (PER_DOUBLING * (value.abs().log2().min(LARGEST) - SMALLEST)).floor() as i32 + 1;
+    let place = (PER_DOUBLING
+        * (value.abs().log2().min(LARGEST_BIN_EXPONENT) - SMALLEST_BIN_EXPONENT))
+        .floor() as i32
+        + 1;
     if value < 0.0 { -place } else { place }
 }
 
 /// The interval of the numbers in a bin.
 pub fn bin_edges(bin: i32) -> (f64, f64) {
-    let edge = |place: i32| (SMALLEST + f64::from(place - 1) / PER_DOUBLING).exp2();
+    let edge = |place: i32| (SMALLEST_BIN_EXPONENT + f64::from(place - 1) / PER_DOUBLING).exp2();
     match bin {
         0 => (0.0, 0.0),
         bin if bin > 0 => (edge(bin), edge(bin + 1)),
@@ -106,7 +109,7 @@ impl KeyCap {
     }
 
     /// The keys, of a unit's keys of one column, that it counts for.
-    fn kept(&self, unit: &[u8], mut keys: Vec<(u32, &(u32, CellKey))>) -> Vec<u32> {
+    fn keys_counted(&self, unit: &[u8], mut keys: Vec<(u32, &(u32, CellKey))>) -> Vec<u32> {
         if keys.len() > self.most as usize {
             keys.sort_by_cached_key(|(_, key)| (self.hash(unit, key), *key));
             keys.truncate(self.most as usize);
@@ -135,7 +138,7 @@ impl fmt::Debug for KeyCap {
 
 /// The columns to be read, and how.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sought<'a> {
+pub struct SurveyedColumns<'a> {
     /// Their names.
     pub columns: Vec<&'a str>,
     /// Columns whose cells are texts, even where they read as numbers or dates.
@@ -150,7 +153,7 @@ pub struct Sought<'a> {
 pub fn held_keys(
     path: &Path,
     facts: &FileFacts,
-    sought: &Sought<'_>,
+    sought: &SurveyedColumns<'_>,
 ) -> Result<HeldKeys, DataError> {
     let input = Input::Path(path);
     let place = input.place();
@@ -167,18 +170,21 @@ pub fn held_keys(
     let mut record = ByteRecord::new();
     let header = loop {
         match records.next(&mut record)? {
-            RecordEnd::End => return Err(DataError::Empty { file: here(&place) }),
+            RecordEnd::End => return Err(DataError::Empty { file: clone_place(&place) }),
             RecordEnd::Record => break record.clone(),
             RecordEnd::Blank => continue,
             // Otherwise records would be taken for the names, and decide how all other lines are read.
             RecordEnd::Open | RecordEnd::TooLong => {
-                return Err(DataError::Damaged { file: here(&place), format: "csv" });
+                return Err(DataError::Damaged { file: clone_place(&place), format: "csv" });
             }
         }
     };
     let at = |name: &str| header.iter().position(|cell| cell.trim_ascii() == name.as_bytes());
     let known = |name: &str| {
-        at(name).ok_or_else(|| DataError::MissingColumn { file: here(&place), column: name.into() })
+        at(name).ok_or_else(|| DataError::MissingColumn {
+            file: clone_place(&place),
+            column: name.into(),
+        })
     };
     let wanted: Vec<usize> =
         sought.columns.iter().map(|name| known(name)).collect::<Result<_, _>>()?;
@@ -302,7 +308,7 @@ impl Holding {
                     for (at, key) in keys.iter().map(|at| named[*at as usize]) {
                         columns.entry(key.0).or_default().push((at, key));
                     }
-                    let kept = columns.into_values().flat_map(|keys| cap.kept(&name, keys));
+                    let kept = columns.into_values().flat_map(|keys| cap.keys_counted(&name, keys));
                     kept.for_each(|at| counted[at as usize] += 1);
                 }
                 self.totals.iter_mut().zip(counted).for_each(|(total, more)| *total += more);
@@ -337,7 +343,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, text).unwrap();
-        let sought = Sought {
+        let sought = SurveyedColumns {
             columns: vec!["a", "b"],
             texts: texts.to_vec(),
             unit: unit.as_ref(),
@@ -361,7 +367,8 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let unit = unit.map(unit_of);
             let columns = vec!["a", "b"];
-            let sought = Sought { columns, unit: unit.as_ref(), ..Sought::default() };
+            let sought =
+                SurveyedColumns { columns, unit: unit.as_ref(), ..SurveyedColumns::default() };
             assert!(held_keys(&path, &facts, &sought).is_err(), "{text}");
         }
     }

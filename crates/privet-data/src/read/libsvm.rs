@@ -4,8 +4,8 @@
 //! Text after `#` is a comment. Rows are numbered as lines.
 
 use super::{
+    clone_place,
     collect::{Collector, refuse},
-    here,
     lines::{LONGEST_RECORD, Line, next_line},
     open::Stream,
 };
@@ -35,7 +35,7 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
             Line::End => break,
             Line::Whole => {}
             Line::TooLong => {
-                let (file, longest) = (here(place), LONGEST_RECORD);
+                let (file, longest) = (clone_place(place), LONGEST_RECORD);
                 collector.unreadable(|| DataError::TooLong { file, row, longest })?;
                 continue;
             }
@@ -47,8 +47,10 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
             // With a policy for bad records every line is a record; without one, empty lines and
             // comments are not.
             if total {
-                collector
-                    .unreadable(|| DataError::Damaged { file: here(place), format: "libsvm" })?;
+                collector.unreadable(|| DataError::Damaged {
+                    file: clone_place(place),
+                    format: "libsvm",
+                })?;
             }
             continue;
         };

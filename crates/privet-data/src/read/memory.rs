@@ -6,7 +6,7 @@
 //! file readers; rows count from 0.
 
 use super::{
-    ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier,
+    ReadOptions, Report, clone_place, collect::Collector, collect::Record, identifier::Identifier,
     identifier::Names, images, unit::UNIT_KEY, unit::UnitCap,
 };
 use crate::{
@@ -317,7 +317,7 @@ pub fn labelled(
         }
         _ => {
             return Err(DataError::Unsupported {
-                file: here(&Place::Table),
+                file: clone_place(&Place::Table),
                 what: "labels of another kind than the schema's target",
                 accepted: "classes for a target of classes, numbers for one with bounds",
             });
@@ -337,7 +337,7 @@ pub fn labelled(
     for row in 0..rows {
         let Err(error) = cap.row(units.cell(row).into()) else { continue };
         if schema.invalid().is_total() {
-            cap.nobody();
+            cap.count_unidentified();
             continue;
         }
         return Err(DataError::Cell {

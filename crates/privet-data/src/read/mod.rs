@@ -47,14 +47,14 @@ pub use fence::inside_fence;
 pub use files::{files_of, is_several};
 pub use header::{Header, HeaderDoubt};
 pub use keys::{
-    CellKey, HeldKeys, KeyCap, LONGEST_KEY, MISSING, Sought, bin_edges, bin_of, held_keys,
+    CellKey, HeldKeys, KeyCap, LONGEST_KEY, MISSING, SurveyedColumns, bin_edges, bin_of, held_keys,
 };
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
 pub use problems::{TableProblem, problems};
 pub use survey::{ColumnSurvey, survey};
 pub use unchanged::Unchanged;
-pub(crate) use unchanged::{changed, state_of};
+pub(crate) use unchanged::{file_changed, state_of};
 pub use unit::UNIT_KEY;
 
 use crate::{
@@ -323,6 +323,6 @@ fn known_by(format: Format, schema: &Schema) -> KnownBy {
 }
 
 /// Clones a place into an error.
-fn here(place: &Place) -> Place {
+fn clone_place(place: &Place) -> Place {
     place.clone()
 }

@@ -1,6 +1,6 @@
 //! Files and bytes as one stream, decompressed while reading.
 
-use super::fence::fenced;
+use super::fence::catch_panic;
 use crate::error::{DataError, Place};
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
@@ -12,7 +12,7 @@ use std::{
 
 const BUFFER: usize = 1 << 17;
 /// Bytes between two calls of the progress callback.
-const STEP: u64 = 1 << 20;
+const BYTES_PER_REPORT: u64 = 1 << 20;
 
 /// The source of bytes.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ impl<'a> Input<'a> {
                 (Box::new(file), facts.len())
             }
         };
-        let counted = Counted { inner: raw, read: 0, told: 0, total, progress };
+        let counted = CountingReader { inner: raw, read: 0, told: 0, total, progress };
         let mut source = BufReader::with_capacity(BUFFER, counted);
         let start = source.fill_buf().map_err(refused)?;
         let named = |ending: &str| match self {
@@ -95,11 +95,11 @@ impl<'a> Input<'a> {
             start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || carries_no_data(start) || named("zst");
         let (bytes, compression): (Box<dyn BufRead + 'a>, _) = match (empty, gzip, zstd) {
             (false, true, _) => {
-                let decoder = Fenced(MultiGzDecoder::new(source));
+                let decoder = PanicGuard(MultiGzDecoder::new(source));
                 (Box::new(BufReader::with_capacity(BUFFER, decoder)), Some("gzip"))
             }
             (false, _, true) => {
-                let decoder = Fenced(ZstdFrames { state: Frames::Between(source) });
+                let decoder = PanicGuard(ZstdFrames { state: Frames::Between(source) });
                 (Box::new(BufReader::with_capacity(BUFFER, decoder)), Some("zstd"))
             }
             _ => (Box::new(source), None),
@@ -126,7 +126,7 @@ pub fn decompressed(path: &Path) -> Result<Vec<u8>, DataError> {
 }
 
 /// Counts the bytes read of the raw file and reports progress.
-struct Counted<'a, R> {
+struct CountingReader<'a, R> {
     inner: R,
     read: u64,
     told: u64,
@@ -134,12 +134,12 @@ struct Counted<'a, R> {
     progress: Option<&'a dyn Fn(u64, u64)>,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for CountingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.read += count as u64;
         if let Some(progress) =
-            self.progress.filter(|_| count == 0 || self.read >= self.told + STEP)
+            self.progress.filter(|_| count == 0 || self.read >= self.told + BYTES_PER_REPORT)
         {
             self.told = self.read;
             progress(self.read, self.total.max(self.read));
@@ -149,11 +149,11 @@ impl<R: Read> Read for Counted<'_, R> {
 }
 
 /// Turns a decoder's panic into an error: damaged data must not end the program.
-struct Fenced<R>(R);
+struct PanicGuard<R>(R);
 
-impl<R: Read> Read for Fenced<R> {
+impl<R: Read> Read for PanicGuard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        fenced(|| self.0.read(buffer))
+        catch_panic(|| self.0.read(buffer))
             .unwrap_or_else(|| Err(io::Error::new(io::ErrorKind::InvalidData, "decoder failed")))
     }
 }

@@ -10,7 +10,7 @@ use std::{fmt, path::Path};
 /// Rows listed for each kind of problem.
 const NAMED: usize = 5;
 /// The largest number of kinds that are kept; further kinds are left out.
-const MOST: usize = 1000;
+const MOST_KINDS: usize = 1000;
 
 /// One kind of problem in one column.
 #[derive(Clone, PartialEq)]
@@ -73,7 +73,7 @@ impl Notes {
                     known.rows.extend(row);
                 }
             }
-            None if self.found.len() < MOST => {
+            None if self.found.len() < MOST_KINDS => {
                 let rows = row.into_iter().collect();
                 self.found.push(TableProblem { words, rows, count: 1 });
             }

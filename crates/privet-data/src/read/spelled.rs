@@ -27,7 +27,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 const INEXACT_FROM: &[u8] = b"9007199254740992";
 
 /// The accepted identifiers of a spelling, in words for a refusal.
-pub(super) fn accepted(spelling: Spelling) -> &'static str {
+pub(super) fn accepted_spellings(spelling: Spelling) -> &'static str {
     match spelling {
         Spelling::Text => {
             "a text that is neither empty nor NaN, or a whole number (as a double: below 2^53)"
@@ -42,7 +42,7 @@ pub(super) fn accepted(spelling: Spelling) -> &'static str {
 }
 
 /// The name of a text.
-pub(super) fn spelled(text: &[u8], spelling: Spelling) -> Result<Cow<'_, [u8]>, Problem> {
+pub(super) fn spell_identifier(text: &[u8], spelling: Spelling) -> Result<Cow<'_, [u8]>, Problem> {
     match spelling {
         Spelling::Text => Ok(Cow::Borrowed(text)),
         Spelling::Number => digits(text.trim_ascii()),
@@ -94,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn number(text: &str) -> Result<String, Problem> {
-        let name = spelled(text.as_bytes(), Spelling::Number)?;
+        let name = spell_identifier(text.as_bytes(), Spelling::Number)?;
         Ok(String::from_utf8(name.into_owned()).unwrap())
     }
 
@@ -124,14 +124,15 @@ mod tests {
 
     #[test]
     fn a_text_has_one_name_however_it_is_composed() {
-        let nfc = |text: &str| spelled(text.as_bytes(), Spelling::Nfc).map(Cow::into_owned);
+        let nfc =
+            |text: &str| spell_identifier(text.as_bytes(), Spelling::Nfc).map(Cow::into_owned);
         assert_eq!(nfc("e\u{301}lan"), nfc("élan"));
         assert_eq!(nfc("\u{1100}\u{1161}"), nfc("가"));
         assert_eq!(nfc("a\u{323}\u{307}"), nfc("a\u{307}\u{323}"));
         assert_ne!(nfc("elan"), nfc("élan"));
         assert_ne!(nfc("ﬁn"), nfc("fin"), "compatibility is not identity");
-        assert_eq!(spelled(b"\xe9lan", Spelling::Nfc), Err(Problem::NotText));
-        let text = |text: &'static str| spelled(text.as_bytes(), Spelling::Text);
+        assert_eq!(spell_identifier(b"\xe9lan", Spelling::Nfc), Err(Problem::NotText));
+        let text = |text: &'static str| spell_identifier(text.as_bytes(), Spelling::Text);
         assert_ne!(text("e\u{301}lan"), text("élan"));
     }
 
@@ -161,8 +162,8 @@ mod tests {
             ],
         ) {
             for spelling in [Spelling::Text, Spelling::Number, Spelling::Nfc] {
-                if let Ok(name) = spelled(&cell, spelling) {
-                    prop_assert_eq!(spelled(&name, spelling), Ok(Cow::Borrowed(&*name)));
+                if let Ok(name) = spell_identifier(&cell, spelling) {
+                    prop_assert_eq!(spell_identifier(&name, spelling), Ok(Cow::Borrowed(&*name)));
                 }
             }
         }

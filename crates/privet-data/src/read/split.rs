@@ -1,6 +1,6 @@
 //! Splits bytes into records of cells, in bounded memory.
 //!
-//! Where a bad record is refused, a quoted cell may hold line breaks ([`Quoted`]). Where it is not, a
+//! Where a bad record is refused, a quoted cell may hold line breaks ([`QuotedRecords`]). Where it is not, a
 //! record is one physical line ([`PerLine`]): a quote left open would merge the records after it into
 //! one, so that one line could change any number of rows.
 
@@ -41,26 +41,26 @@ pub(super) trait Records {
 /// Bytes that the CSV reader requests at a time.
 const BUFFER: usize = 1 << 17;
 /// Bytes that a record may read before it is known to be too long: its last piece is read to the end.
-const ALLOWED: usize = LONGEST_RECORD + 2 * BUFFER;
+const MOST_RECORD_BYTES: usize = LONGEST_RECORD + 2 * BUFFER;
 
 /// An empty line, which is not a record, for the parser to read first: it drops a byte order mark from
 /// the start of its input, and that must not depend on which record comes first.
 const PASS_THE_START: &[u8] = b"\n";
 
 /// Records whose quoted cells may hold line breaks.
-pub(super) struct Quoted<'a> {
-    reader: Reader<Allowed<'a>>,
+pub(super) struct QuotedRecords<'a> {
+    reader: Reader<LimitedReader<'a>>,
     left: Rc<Cell<usize>>,
     origin: Origin,
 }
 
-/// A stream that returns an error once a record has read more than [`ALLOWED`].
-struct Allowed<'a> {
+/// A stream that returns an error once a record has read more than [`MOST_RECORD_BYTES`].
+struct LimitedReader<'a> {
     bytes: Box<dyn BufRead + 'a>,
     left: Rc<Cell<usize>>,
 }
 
-impl Read for Allowed<'_> {
+impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.get() == 0 {
             return Err(io::Error::other("record too long"));
@@ -71,10 +71,10 @@ impl Read for Allowed<'_> {
     }
 }
 
-impl<'a> Quoted<'a> {
+impl<'a> QuotedRecords<'a> {
     pub(super) fn new(stream: Stream<'a>, facts: &FileFacts) -> Self {
         let Stream { bytes, origin } = stream;
-        let left = Rc::new(Cell::new(ALLOWED));
+        let left = Rc::new(Cell::new(MOST_RECORD_BYTES));
         let reader = ReaderBuilder::new()
             .delimiter(facts.separator)
             .quoting(facts.quote.is_some())
@@ -82,7 +82,7 @@ impl<'a> Quoted<'a> {
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(BUFFER)
-            .from_reader(Allowed {
+            .from_reader(LimitedReader {
                 bytes: Box::new(PASS_THE_START.chain(bytes)),
                 left: left.clone(),
             });
@@ -90,9 +90,9 @@ impl<'a> Quoted<'a> {
     }
 }
 
-impl Records for Quoted<'_> {
+impl Records for QuotedRecords<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<RecordEnd, DataError> {
-        self.left.set(ALLOWED);
+        self.left.set(MOST_RECORD_BYTES);
         match self.reader.read_byte_record(record) {
             Ok(true) if record.as_slice().len() > LONGEST_RECORD => Ok(RecordEnd::TooLong),
             Ok(true) => Ok(RecordEnd::Record),

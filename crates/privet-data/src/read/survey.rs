@@ -4,10 +4,10 @@
 //! returns the smallest and largest value and every category.
 
 use super::{
+    clone_place,
     csv::skip_byte_order_mark,
-    here,
     open::{Input, KnownBy},
-    split::{Quoted, RecordEnd, Records},
+    split::{QuotedRecords, RecordEnd, Records},
 };
 use crate::{
     error::DataError,
@@ -17,7 +17,7 @@ use csv::ByteRecord;
 use std::{collections::BTreeSet, path::Path};
 
 /// The largest number of different texts that are kept of a column.
-const KEPT: usize = 64;
+const MOST_KEPT_TEXTS: usize = 64;
 /// Texts that count as missing.
 const MISSING: [&str; 7] = ["", "?", "NA", "N/A", "NaN", "nan", "null"];
 
@@ -65,7 +65,7 @@ impl ColumnSurvey {
             }
         }
         if let Some(texts) = &mut self.texts {
-            if texts.len() < KEPT || texts.contains(cell) {
+            if texts.len() < MOST_KEPT_TEXTS || texts.contains(cell) {
                 texts.insert(cell.into());
             } else {
                 self.texts = None;
@@ -87,7 +87,7 @@ pub fn survey(path: &Path, facts: &FileFacts) -> Result<Vec<ColumnSurvey>, DataE
     }
     let mut stream = input.open(KnownBy::Content, None)?;
     skip_byte_order_mark(&mut stream)?;
-    let mut records = Quoted::new(stream, facts);
+    let mut records = QuotedRecords::new(stream, facts);
     let mut record = ByteRecord::new();
     let mut columns: Vec<ColumnSurvey> = Vec::new();
     for row in 1_u64.. {
@@ -96,7 +96,7 @@ pub fn survey(path: &Path, facts: &FileFacts) -> Result<Vec<ColumnSurvey>, DataE
             RecordEnd::Record => {}
             RecordEnd::Blank => continue,
             RecordEnd::Open | RecordEnd::TooLong => {
-                return Err(DataError::Damaged { file: here(&place), format: "csv" });
+                return Err(DataError::Damaged { file: clone_place(&place), format: "csv" });
             }
         }
         let cells = record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()));
@@ -112,7 +112,7 @@ pub fn survey(path: &Path, facts: &FileFacts) -> Result<Vec<ColumnSurvey>, DataE
         }
         if record.len() != columns.len() {
             let (found, expected) = (record.len(), columns.len());
-            return Err(DataError::Ragged { file: here(&place), row, found, expected });
+            return Err(DataError::Ragged { file: clone_place(&place), row, found, expected });
         }
         for (column, cell) in columns.iter_mut().zip(cells) {
             column.see(&cell);

@@ -41,7 +41,7 @@ fn on_disk(_found: &fs::Metadata) -> Vec<u8> {
 }
 
 /// The error for a file that changed while its table was read.
-pub(crate) fn changed(file: &Path) -> DataError {
+pub(crate) fn file_changed(file: &Path) -> DataError {
     let source = io::Error::other("it changed while it was read; leave it alone and try again");
     DataError::File { file: Place::Path(file.into()), source }
 }
@@ -71,8 +71,8 @@ impl Unchanged {
         let now = Self::of(&self.table)?;
         let pairs = self.files.iter().zip(&now.files);
         match pairs.into_iter().find(|(before, now)| before != now) {
-            Some(((before, _), _)) => Err(changed(before)),
-            None if self.files.len() != now.files.len() => Err(changed(&self.table)),
+            Some(((before, _), _)) => Err(file_changed(before)),
+            None if self.files.len() != now.files.len() => Err(file_changed(&self.table)),
             None => Ok(()),
         }
     }

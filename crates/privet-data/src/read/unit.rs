@@ -70,7 +70,7 @@ impl UnitCap {
     }
 
     /// Counts a row without an identifier; it is left out.
-    pub(super) fn nobody(&mut self) {
+    pub(super) fn count_unidentified(&mut self) {
         self.units.push(u64::MAX);
         self.nobodys += 1;
     }

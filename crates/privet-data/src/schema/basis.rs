@@ -195,7 +195,7 @@ pub(super) fn check_basis(
     if cyclic && count < 3 {
         return refuse(key, "a circle of fewer than 3 knots", "hats from 3 on");
     }
-    if !apart(count, (low, high)) {
+    if !knots_distinct(count, (low, high)) {
         let accepted = "fewer hats, or wider bounds";
         return refuse(key, format!("{count} knots are more than the bounds allow"), accepted);
     }
@@ -206,7 +206,7 @@ pub(super) fn check_basis(
 
 /// True if the spacing of so many knots is far above the f64 resolution at either bound, so that no two
 /// coincide.
-fn apart(count: u32, (low, high): (f64, f64)) -> bool {
+fn knots_distinct(count: u32, (low, high): (f64, f64)) -> bool {
     (high - low) / f64::from(count) > 1e-9 * low.abs().max(high.abs())
 }
 
@@ -222,11 +222,11 @@ pub(super) fn close(columns: &mut [Column]) {
 }
 
 /// A radius beyond the norm of any usual row.
-const LONGEST: f64 = 1e5;
+const UNCLIPPED_RADIUS: f64 = 1e5;
 
 /// A planner's choices where a schema leaves its encoding open.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unfolding {
+pub struct BasisChoice {
     /// Knots of each open number; 0 for none.
     pub hats: u32,
     /// Knots of each number in a pair of open numbers; 0 for no pairs.
@@ -325,7 +325,7 @@ impl Schema {
 
     /// The schema with its open parts decided by `choice`. Declared parts stay, except that a radius is
     /// raised where rows are not to be clipped, and rows that would be clipped may be filled.
-    pub fn unfolded(&self, choice: &Unfolding) -> Self {
+    pub fn with_bases(&self, choice: &BasisChoice) -> Self {
         if !self.is_open() {
             return self.clone();
         }
@@ -351,7 +351,7 @@ impl Schema {
                 *scale = Scale::Symmetric;
                 names.push(column.name.clone());
                 // Bounds too close for knots leave a number linear: the schema must pass its own check.
-                if choice.hats > 0 && apart(choice.hats, (*low, *high)) {
+                if choice.hats > 0 && knots_distinct(choice.hats, (*low, *high)) {
                     *basis = Basis::Hats(HatsFacts::even(choice.hats));
                 }
             }
@@ -366,10 +366,10 @@ impl Schema {
         }
         if choice.whole && !declared {
             schema.clip.rows = Rows::Clip;
-            schema.clip.radius = LONGEST;
+            schema.clip.radius = UNCLIPPED_RADIUS;
             // Rounded up to thousandths, so that the written value is short and reads back exactly.
             let longest = (Encoding::new(&schema).l2_radius() * 1000.0).ceil() / 1000.0;
-            schema.clip.radius = longest.clamp(1e-3, LONGEST);
+            schema.clip.radius = longest.clamp(1e-3, UNCLIPPED_RADIUS);
         }
         schema
     }
@@ -390,8 +390,9 @@ mod tests {
             number("wide", "[0, 1]"),
             number("near", "[1.0, 1.000000001]")
         );
-        let choice = Unfolding { hats: 8, pair_hats: 3, bias: 1.0, rows: Rows::Fill, whole: false };
-        let settled = Schema::from_toml(&text).unwrap().unfolded(&choice);
+        let choice =
+            BasisChoice { hats: 8, pair_hats: 3, bias: 1.0, rows: Rows::Fill, whole: false };
+        let settled = Schema::from_toml(&text).unwrap().with_bases(&choice);
         let hats = |column: &Column| {
             matches!(&column.kind, ColumnKind::Number { basis: Basis::Hats(_), .. })
         };

@@ -1,6 +1,6 @@
 //! From a draft to a schema: every key's limits, in one place.
 
-use super::columns::{check_columns, expanded};
+use super::columns::{check_columns, expand_columns};
 use super::labels::check_labels;
 use super::{basis, fourier::check_fourier, pairs::check_pairs, *};
 use privet_core::{Range, UNIT_CAP};
@@ -42,7 +42,7 @@ pub(super) fn in_range(key: impl Into<String>, range: Range, value: f64) -> Chec
 impl Draft {
     /// Checks every key.
     pub fn check(mut self) -> Checked<Schema> {
-        self.columns = expanded(self.columns)?;
+        self.columns = expand_columns(self.columns)?;
         let file = check_file(self.file)?;
         let clip = ClipFacts {
             norm: self.clip.norm,

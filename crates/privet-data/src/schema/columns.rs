@@ -78,7 +78,7 @@ fn check_name(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<()> {
 }
 
 /// Expands each entry into its columns: one for each of `names`, and one for each part of a date.
-pub(super) fn expanded(drafts: Vec<ColumnDraft>) -> Checked<Vec<ColumnDraft>> {
+pub(super) fn expand_columns(drafts: Vec<ColumnDraft>) -> Checked<Vec<ColumnDraft>> {
     let mut columns = Vec::with_capacity(drafts.len());
     for (position, draft) in drafts.into_iter().enumerate() {
         columns.extend(entry(position, &draft)?);

@@ -18,25 +18,14 @@ impl Schema {
             Invalid::StandIn => Invalid::Drop,
             other => other,
         };
-        Self {
-            clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
-            bias: Some(1.0),
-            open_bias: false,
-            pairs: Vec::new(),
-            fourier: None,
-            image: None,
-            invalid,
-            storage: None,
-            columns: columns.collect(),
-            ..self.clone()
-        }
+        Self { image: None, invalid, ..self.unclipped(columns.collect()) }
     }
 
     /// The schema under which records are counted by `column`: one of declared categories, of two
     /// values, or a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {
         let accepted = || {
-            let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());
+            let names = self.columns.iter().filter(|column| as_listed(&column.kind).is_some());
             let target = self.classes().map(|_| self.target.column.as_str());
             let names = names.map(|column| column.name.as_str()).chain(target);
             format!("a column of declared categories: {}", names.collect::<Vec<_>>().join(", "))
@@ -45,7 +34,7 @@ impl Schema {
         if !by_target {
             match self.columns.iter().find(|known| known.name == column) {
                 None => return refuse(column, "the schema has no such column", accepted()),
-                Some(found) if listed(&found.kind).is_none() => {
+                Some(found) if as_listed(&found.kind).is_none() => {
                     return refuse(column, "its categories are not declared", accepted());
                 }
                 Some(_) => {}
@@ -55,17 +44,22 @@ impl Schema {
         for other in &mut columns {
             if other.name != column && other.kind.width() > 0 {
                 *other = Column { kind: ColumnKind::Ignore, invalid: None, ..other.clone() };
-            } else if let Some(kind) = listed(&other.kind) {
+            } else if let Some(kind) = as_listed(&other.kind) {
                 other.kind = kind;
             }
         }
+        Ok(Self { image: None, ..self.unclipped(columns) })
+    }
+
+    /// These columns of it, in rows of numbers up to 1 that are neither clipped nor paired.
+    pub(super) fn unclipped(&self, columns: Vec<Column>) -> Self {
         let invalid = match self.invalid {
             Invalid::StandIn if columns.iter().all(|column| column.invalid.is_none()) => {
                 Invalid::Drop
             }
             other => other,
         };
-        Ok(Self {
+        Self {
             clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
             bias: Some(1.0),
             open_bias: false,
@@ -73,15 +67,14 @@ impl Schema {
             fourier: None,
             invalid,
             storage: None,
-            image: None,
             columns,
             ..self.clone()
-        })
+        }
     }
 }
 
 /// The kind as a listed category, if it is one or binary.
-fn listed(kind: &ColumnKind) -> Option<ColumnKind> {
+fn as_listed(kind: &ColumnKind) -> Option<ColumnKind> {
     match kind {
         ColumnKind::Category { categories: Categories::Listed(_), .. } => Some(kind.clone()),
         ColumnKind::Binary { values, missing } => Some(ColumnKind::Category {

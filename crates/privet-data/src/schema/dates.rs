@@ -94,10 +94,10 @@ impl DateReading {
         let moment = match cell {
             Cell::Missing | Cell::Unsupported => return Some(cell),
             Cell::Text(text) => moment(std::str::from_utf8(text).ok()?, self.order)?,
-            Cell::Integer(value) => stored(value),
-            Cell::Moment { ticks, per_day } => counted(ticks, per_day),
+            Cell::Integer(value) => moment_of_integer(value),
+            Cell::Moment { ticks, per_day } => moment_of_ticks(ticks, per_day),
             Cell::Number(value) if value.fract() == 0.0 && value.abs() < 9e18 => {
-                stored(value as i64)
+                moment_of_integer(value as i64)
             }
             Cell::Number(_) => return None,
         };
@@ -137,18 +137,18 @@ fn calendar_of(days: i64) -> (i64, i64) {
 }
 
 /// The moment of an integer whose column declares no unit, guessed from its magnitude.
-fn stored(value: i64) -> Moment {
+fn moment_of_integer(value: i64) -> Moment {
     let per_day = match value.unsigned_abs() {
         0..1_000_000 => 1,
         1_000_000..100_000_000_000_000 => 86_400_000,
         100_000_000_000_000..100_000_000_000_000_000 => 86_400_000_000,
         _ => 86_400_000_000_000,
     };
-    counted(value, per_day)
+    moment_of_ticks(value, per_day)
 }
 
 /// The moment `ticks` units after 1970-01-01, with `per_day` units in a day.
-fn counted(ticks: i64, per_day: i64) -> Moment {
+fn moment_of_ticks(ticks: i64, per_day: i64) -> Moment {
     let days = ticks.div_euclid(per_day);
     let hours = 24.0 * (ticks.rem_euclid(per_day) as f64 / per_day as f64);
     let (year, month) = calendar_of(days);

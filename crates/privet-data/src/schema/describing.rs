@@ -12,7 +12,7 @@ use super::*;
 impl Schema {
     /// The names of the columns that can be described, in order; the target last.
     pub fn describable(&self) -> Vec<String> {
-        let own = self.columns.iter().filter(|column| described(&column.kind).is_some());
+        let own = self.columns.iter().filter(|column| describe_kind(&column.kind).is_some());
         let names = own.map(|column| column.name.clone());
         let target = Some(self.target.column.clone()).filter(|name| !name.is_empty());
         names.chain(target).collect()
@@ -46,7 +46,7 @@ impl Schema {
         }
         let mut columns = self.columns.clone();
         for column in &mut columns {
-            match described(&column.kind).filter(|_| names.contains(&column.name)) {
+            match describe_kind(&column.kind).filter(|_| names.contains(&column.name)) {
                 Some(kind) => column.kind = kind,
                 None if column.kind.width() > 0 => {
                     *column = Column { kind: ColumnKind::Ignore, invalid: None, ..column.clone() };
@@ -54,29 +54,13 @@ impl Schema {
                 None => {}
             }
         }
-        let invalid = match self.invalid {
-            Invalid::StandIn if columns.iter().all(|column| column.invalid.is_none()) => {
-                Invalid::Drop
-            }
-            other => other,
-        };
-        Ok(Self {
-            clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
-            bias: Some(1.0),
-            open_bias: false,
-            pairs: Vec::new(),
-            fourier: None,
-            invalid,
-            storage: None,
-            target: TargetFacts { weights: None, ..self.target.clone() },
-            columns,
-            ..self.clone()
-        })
+        let target = TargetFacts { weights: None, ..self.target.clone() };
+        Ok(Self { target, ..self.unclipped(columns) })
     }
 }
 
 /// The column's kind in a description, if it can be described.
-fn described(kind: &ColumnKind) -> Option<ColumnKind> {
+fn describe_kind(kind: &ColumnKind) -> Option<ColumnKind> {
     Some(match kind {
         ColumnKind::Number { low, high, missing, .. } => ColumnKind::Number {
             low: *low,

@@ -74,7 +74,7 @@ mod pairs;
 mod problems;
 mod reference;
 
-pub use basis::{Basis, BasisDraft, HATS, HatsDraft, HatsFacts, Knots, KnotsDraft, Unfolding};
+pub use basis::{Basis, BasisChoice, BasisDraft, HATS, HatsDraft, HatsFacts, Knots, KnotsDraft};
 pub use check::{FEATURES, HASH_BUCKETS, RADIUS};
 pub use dates::{DateOrder, DatePart, DateReading, is_date};
 pub use draft::{
@@ -91,7 +91,7 @@ pub use pairs::{Pair, PairDraft};
 pub use privet_core::UNNAMED_UNIT;
 pub use reference::reference;
 
-use privet_core::{Spelling, Unit, Whose};
+use privet_core::{Spelling, Unit, UnitDefinition};
 use serde::{Deserialize, Serialize};
 
 /// The reason a schema was refused. A schema is public, so its own words may be repeated.
@@ -447,21 +447,21 @@ impl Schema {
     }
 
     /// The identity of a unit: one record, or the rows that share an identifier of a column.
-    pub fn whose(&self) -> Whose {
+    pub fn unit_definition(&self) -> UnitDefinition {
         match &self.unit {
-            None => Whose::Records,
+            None => UnitDefinition::Records,
             // Identifiers that were passed beside the records: no column has this name.
-            Some(unit) if unit.column.starts_with(UNNAMED_UNIT) => Whose::NotSaid,
+            Some(unit) if unit.column.starts_with(UNNAMED_UNIT) => UnitDefinition::NotSaid,
             Some(unit) => self.whose_of(&unit.column),
         }
     }
 
     /// The identity of a unit whose identifiers are in the column of this name (any column, not only
     /// the schema's own), read under the schema's `trim` and `spelling`.
-    pub fn whose_of(&self, column: &str) -> Whose {
+    pub fn whose_of(&self, column: &str) -> UnitDefinition {
         match &self.unit {
-            None => Whose::Records,
-            Some(unit) => Whose::Column {
+            None => UnitDefinition::Records,
+            Some(unit) => UnitDefinition::Column {
                 column: column.into(),
                 trim: self.file.trim,
                 spelling: unit.spelling,

@@ -72,19 +72,20 @@ fn yes() -> bool {
 }
 
 /// The most characters of a source or a digest.
-const LONGEST: usize = 1000;
+const LONGEST_TEXT: usize = 1000;
 /// The most characters of events.
 const LONGEST_EVENTS: usize = 1 << 20;
 
 impl Origin {
     pub(super) fn check(self) -> Checked<Self> {
-        let short = |text: &String| !text.trim().is_empty() && text.chars().count() <= LONGEST;
+        let short = |text: &String| !text.trim().is_empty() && text.chars().count() <= LONGEST_TEXT;
         match (&self.public, &self.sha256) {
             (None, None) => {}
             (Some(public), Some(digest)) => {
                 if !short(public) {
-                    let accepted =
-                        format!("where the table can be found, in at most {LONGEST} characters");
+                    let accepted = format!(
+                        "where the table can be found, in at most {LONGEST_TEXT} characters"
+                    );
                     return refuse("origin.public", "empty or too long", accepted);
                 }
                 let digits =

@@ -10,7 +10,7 @@
 //! either, the name is claimed by an empty file that must not have existed, and the claim is renamed
 //! over.
 
-use super::precious::precious;
+use super::protected::protected_kind;
 use super::unfinished::half;
 use super::{Existing, WriteError};
 use std::fs::{self, File, OpenOptions};
@@ -32,17 +32,17 @@ pub fn probe(target: &Path) -> Result<(), WriteError> {
 }
 
 /// Writes a file there.
-pub fn put(target: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteError> {
+pub fn write_atomically(target: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteError> {
     let mut file = half(&folder_of(target))?;
     let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
     written.map_err(WriteError::at(target))?;
-    settle(file, target, existing)
+    give_name(file, target, existing)
 }
 
 /// Gives a finished file in the same folder its name.
-pub fn settle(file: NamedTempFile, target: &Path, existing: Existing) -> Result<(), WriteError> {
+pub fn give_name(file: NamedTempFile, target: &Path, existing: Existing) -> Result<(), WriteError> {
     match existing {
-        Existing::Replace if replaceable(target) && precious(target).is_none() => {
+        Existing::Replace if replaceable(target) && protected_kind(target).is_none() => {
             file.persist(target).map_err(|refused| WriteError::at(target)(refused.error))?;
         }
         Existing::Own if replaceable(target) => {

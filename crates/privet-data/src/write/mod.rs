@@ -8,7 +8,7 @@
 //! | a device, a pipe, an open descriptor under `/proc` | written to in place |
 //! | a block device | as a file, except that it is written to in place |
 //! | a folder | refused |
-//! | a ledger, key, journal or state (`precious`) | refused, unless resumed: [`Existing::Own`] |
+//! | a ledger, key, journal or state (`protected`) | refused, unless resumed: [`Existing::Own`] |
 //!
 //! [`Destination::open`] decides all of this before any work is done; a pipe waits there for its
 //! reader. Files are written under another name in the same folder, forced to disk, and renamed; unless
@@ -22,10 +22,10 @@
 
 mod atomic;
 mod links;
-mod precious;
+mod protected;
 mod unfinished;
 
-pub use atomic::settle;
+pub use atomic::give_name;
 
 use links::LinkEnd;
 use std::fs::{self, File, OpenOptions};
@@ -147,7 +147,7 @@ impl Destination {
             }
             LinkEnd::Nothing(target) | LinkEnd::File(target) => {
                 if existing != Existing::Own
-                    && let Some(what) = precious::precious(&target)
+                    && let Some(what) = protected::protected_kind(&target)
                 {
                     return Err(WriteError::Precious { path: path.into(), what });
                 }
@@ -170,7 +170,7 @@ impl Destination {
 
     /// Unfinished files that killed runs of the same user had left in the folder, and that were
     /// removed.
-    pub fn swept(&self) -> &[PathBuf] {
+    pub fn removed_leftovers(&self) -> &[PathBuf] {
         &self.swept
     }
 
@@ -197,7 +197,7 @@ impl Destination {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let failed = WriteError::at(&self.asked);
         match &mut self.way {
-            Way::Whole(target, existing) => atomic::put(target, bytes, *existing),
+            Way::Whole(target, existing) => atomic::write_atomically(target, bytes, *existing),
             Way::Through(file) => file.write_all(bytes).and_then(|()| file.flush()).map_err(failed),
             Way::Standard => {
                 let mut out = io::stdout().lock();
@@ -211,7 +211,7 @@ impl Destination {
     pub fn keep(mut self, bytes: &[u8]) -> Result<Written, WriteError> {
         match self.write(bytes) {
             Ok(()) => Ok(Written { path: self.asked, instead: None, swept: self.swept }),
-            Err(why) => elsewhere(self.file(), bytes, why)
+            Err(why) => write_elsewhere(self.file(), bytes, why)
                 .map(|kept| Written { swept: self.swept.clone(), ..kept }),
         }
     }
@@ -243,7 +243,7 @@ pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Written, Wr
         Err(WriteError::Exists { .. }) if holds(path, bytes) => {
             Ok(Written { path: path.into(), instead: None, swept: Vec::new() })
         }
-        Err(why) => elsewhere(Some(path), bytes, why),
+        Err(why) => write_elsewhere(Some(path), bytes, why),
     }
 }
 
@@ -255,7 +255,11 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
 }
 
 /// Writes beside the requested path, or in another folder, under a free name.
-fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Written, WriteError> {
+fn write_elsewhere(
+    wanted: Option<&Path>,
+    bytes: &[u8],
+    why: WriteError,
+) -> Result<Written, WriteError> {
     let name = wanted.filter(|path| path.file_name().is_some()).unwrap_or(Path::new(UNNAMED));
     let folders = [atomic::folder_of(name), ".".into(), std::env::temp_dir()];
     // A name of the largest length leaves no room for a number.
@@ -263,7 +267,7 @@ fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Wri
     for (folder, name) in folders.iter().flat_map(|folder| names.map(|name| (folder, name))) {
         for number in 2..NAMES {
             let path = folder.join(numbered(name, number));
-            match atomic::put(&path, bytes, Existing::Keep) {
+            match atomic::write_atomically(&path, bytes, Existing::Keep) {
                 Ok(()) => return Ok(Written { path, instead: Some(why), swept: Vec::new() }),
                 Err(WriteError::Exists { .. }) => {}
                 Err(_) => break,

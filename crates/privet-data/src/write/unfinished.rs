@@ -13,13 +13,13 @@ use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
 /// The prefix and suffix of every unfinished file's name.
-const HALF: (&str, &str) = (".privet-", ".part");
+const NAME_AFFIXES: (&str, &str) = (".privet-", ".part");
 /// The prefix where its writer holds a lock.
-const LOCKED: &str = ".privet-held-";
+const LOCKED_PREFIX: &str = ".privet-held-";
 /// The age up to which a file without a lock is left.
 const LEFT_ALONE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of tries to create a file that another run removes before it is locked.
-const TRIES: u32 = 16;
+const CREATE_TRIES: u32 = 16;
 
 /// A new unfinished file in this folder, readable by its owner alone, whose lock is held as long as it
 /// is open.
@@ -27,11 +27,12 @@ pub(super) fn half(folder: &Path) -> Result<NamedTempFile, WriteError> {
     let make = || -> io::Result<NamedTempFile> {
         let mut tries = 0;
         loop {
-            let half = Builder::new().prefix(LOCKED).suffix(HALF.1).tempfile_in(folder)?;
+            let half =
+                Builder::new().prefix(LOCKED_PREFIX).suffix(NAME_AFFIXES.1).tempfile_in(folder)?;
             let _ = half.as_file().try_lock();
             tries += 1;
             // Another run may have removed it between those two.
-            if tries == TRIES || is_at(half.as_file(), half.path()) {
+            if tries == CREATE_TRIES || is_at(half.as_file(), half.path()) {
                 return Ok(half);
             }
         }
@@ -43,36 +44,38 @@ pub(super) fn half(folder: &Path) -> Result<NamedTempFile, WriteError> {
 pub(super) fn sweep(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.path());
-    let mut left: Vec<PathBuf> = names.filter(|path| is_half(path) && removed(path)).collect();
+    let mut left: Vec<PathBuf> =
+        names.filter(|path| is_half(path) && remove_abandoned(path)).collect();
     left.sort();
     left
 }
 
 fn is_half(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with(HALF.0) && name.ends_with(HALF.1)
+    name.starts_with(NAME_AFFIXES.0) && name.ends_with(NAME_AFFIXES.1)
 }
 
 /// Removes the file if it has no writer; true if it is gone.
-fn removed(path: &Path) -> bool {
+fn remove_abandoned(path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     if !found.is_file() || !is_own(&found) {
         return false;
     }
-    let locked =
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(LOCKED.as_bytes()));
+    let locked = path
+        .file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(LOCKED_PREFIX.as_bytes()));
     let age = found.modified().ok().and_then(|at| at.elapsed().ok());
     if !locked && age.is_none_or(|age| age < LEFT_ALONE) {
         return false;
     }
-    let Ok(file) = opened(path) else { return false };
+    let Ok(file) = open_unfinished(path) else { return false };
     match file.try_lock() {
         Ok(()) => is_at(&file, path) && fs::remove_file(path).is_ok(),
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
     }
 }
 
-fn opened(path: &Path) -> io::Result<File> {
+fn open_unfinished(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! Bases of numbers and pairs of columns: their entries in a row, alone and among other rows.
 
 use privet_data::encode::{Cell, Encoding, UnknownIn};
-use privet_data::schema::{Basis, ColumnKind, Draft, Rows, Unfolding};
+use privet_data::schema::{Basis, BasisChoice, ColumnKind, Draft, Rows};
 use privet_data::{Schema, read::memory};
 use proptest::prelude::*;
 
@@ -33,8 +33,8 @@ bounds = [0, 1000]
 transform = "log1p"
 "#;
 
-const CHOICE: Unfolding =
-    Unfolding { hats: 5, pair_hats: 3, bias: 1.0, rows: Rows::Fill, whole: false };
+const CHOICE: BasisChoice =
+    BasisChoice { hats: 5, pair_hats: 3, bias: 1.0, rows: Rows::Fill, whole: false };
 
 fn open() -> Schema {
     Schema::from_toml(OPEN).unwrap()
@@ -65,7 +65,7 @@ fn a_file_leaves_open_what_it_does_not_say_and_a_request_nothing() {
         ColumnKind::Number { basis, .. } => *basis == Basis::Linear,
         _ => true,
     }));
-    for schema in [schema.clone(), schema.linear(), schema.unfolded(&CHOICE), closed] {
+    for schema in [schema.clone(), schema.linear(), schema.with_bases(&CHOICE), closed] {
         assert_eq!(Schema::from_toml(&schema.to_toml()).unwrap(), schema, "it can be written down");
         let json = serde_json::to_string(&schema).unwrap();
         assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
@@ -79,7 +79,7 @@ fn toml_of(text: &str) -> Draft {
 
 #[test]
 fn what_was_left_open_is_decided_and_what_was_said_stays() {
-    let schema = open().unfolded(&CHOICE);
+    let schema = open().with_bases(&CHOICE);
     assert!(!schema.is_open());
     assert_eq!(schema.bias(), Some(1.0));
     assert_eq!(schema.clip().rows, Rows::Fill);
@@ -91,22 +91,22 @@ fn what_was_left_open_is_decided_and_what_was_said_stays() {
     assert!(names.contains(&"age@50×income@30.64".into()), "{names:?}");
     assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
     assert_eq!(names.len(), 6 + 6 + 4 + 6 + 9 + 1);
-    let again = schema.unfolded(&Unfolding { hats: 9, ..CHOICE });
+    let again = schema.with_bases(&BasisChoice { hats: 9, ..CHOICE });
     assert_eq!(again, schema, "nothing is open any more");
 }
 
 /// A radius that no row exceeds is written, and reads back unchanged; rows declared as filled stay so.
 #[test]
 fn whole_rows_are_not_clipped() {
-    let whole = Unfolding { whole: true, rows: Rows::Clip, ..CHOICE };
-    let schema = open().unfolded(&whole);
+    let whole = BasisChoice { whole: true, rows: Rows::Clip, ..CHOICE };
+    let schema = open().with_bases(&whole);
     let encoding = Encoding::new(&schema);
     assert!(encoding.is_whole() && schema.clip().rows == Rows::Clip);
     assert!(encoding.l2_radius() <= schema.clip().radius);
     let json = serde_json::to_string(&schema).unwrap();
     assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
     let filled = OPEN.replace("norm = \"l2\"", "norm = \"l2\"\nrows = \"fill\"");
-    let filled = Schema::from_toml(&filled).unwrap().unfolded(&whole);
+    let filled = Schema::from_toml(&filled).unwrap().with_bases(&whole);
     assert!(filled.clip().rows == Rows::Fill && !Encoding::new(&filled).is_whole());
 }
 
@@ -132,7 +132,7 @@ proptest! {
         ward in prop::sample::select(vec!["a", "b", "c", "mars"]),
     ) {
         prop_assume!(age.is_finite() && income.is_finite());
-        let encoding = Encoding::new(&open().unfolded(&CHOICE));
+        let encoding = Encoding::new(&open().with_bases(&CHOICE));
         let row = row(&encoding, [age, hour, income], ward, UnknownIn::Training);
         let squared: f64 = row.iter().map(|(_, x)| x * x).sum();
         prop_assert!(squared <= encoding.l2_radius().powi(2) * (1.0 + 1e-15));
@@ -146,7 +146,7 @@ proptest! {
         ages in prop::array::uniform2(0.0..100.0_f64), hours in prop::array::uniform2(0.0..24.0_f64),
         incomes in prop::array::uniform2(0.0..1000.0_f64),
     ) {
-        let encoding = Encoding::new(&open().unfolded(&CHOICE));
+        let encoding = Encoding::new(&open().with_bases(&CHOICE));
         let at = |age: usize, hour: usize, income: usize| {
             let cells = [ages[age], hours[hour], incomes[income]];
             row(&encoding, cells, "b", UnknownIn::Prediction)
@@ -169,7 +169,7 @@ fn a_row_has_the_same_bits_wherever_it_stands() {
         "[[columns]]\nname = \"ward\"\ntype = \"category\"\ncategories = [\"a\", \"b\", \"c\"]\nunknown = \"other\"\n",
         "",
     );
-    let schema = Schema::from_toml(&text).unwrap().unfolded(&CHOICE);
+    let schema = Schema::from_toml(&text).unwrap().with_bases(&CHOICE);
     struct Table(Vec<[f64; 3]>);
     impl privet_data::encode::NumberRows for Table {
         fn rows(&self) -> usize {

@@ -108,14 +108,18 @@ fn only_schemas_of_ratings_are_taken() {
 /// Without a header the user column has no name; when one is given, no other column keeps it.
 #[test]
 fn the_unit_of_ratings_without_a_header_is_not_named() {
-    use privet_core::Whose;
+    use privet_core::UnitDefinition;
     for layout in [Layout::Triples, Layout::MovieLens, Layout::MovieLens100k, Layout::Grid] {
         let schema = schema(layout, 3, [1.0, 5.0], 3);
-        assert_eq!(schema.whose().is_said(), layout.has_header(), "{layout:?}");
+        assert_eq!(schema.unit_definition().is_said(), layout.has_header(), "{layout:?}");
         for name in ["person", "item", "rating", "time", "movieId", "(not named)"] {
             let named = ratings::with_unit(&schema, name).unwrap();
-            let expected = if name.starts_with('(') { Whose::NotSaid } else { Whose::column(name) };
-            assert_eq!(named.whose(), expected, "{layout:?}");
+            let expected = if name.starts_with('(') {
+                UnitDefinition::NotSaid
+            } else {
+                UnitDefinition::column(name)
+            };
+            assert_eq!(named.unit_definition(), expected, "{layout:?}");
             assert_eq!(Rated::of(&named).unwrap(), Rated::of(&schema).unwrap());
         }
         let again = ratings::with_unit(&ratings::with_unit(&schema, "person").unwrap(), "user");

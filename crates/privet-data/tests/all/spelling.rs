@@ -2,10 +2,10 @@
 //! other cells.
 
 use crate::identifiers::{Held, People, Places, units};
-use privet_core::{Spelling, Whose};
+use privet_core::{Spelling, UnitDefinition};
 use privet_data::ratings;
 use privet_data::read::memory::{self, Cells, Labels};
-use privet_data::read::{CellKey, ReadOptions, Sought, csv_bytes, held_keys};
+use privet_data::read::{CellKey, ReadOptions, SurveyedColumns, csv_bytes, held_keys};
 use privet_data::schema::{FileFacts, UnitFacts};
 use privet_data::{Dataset, Schema};
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ fn every_door_gives_a_cell_the_same_name() {
         std::fs::write(&path, format!("who,x\n{}", lines.collect::<String>())).unwrap();
         let unit = UnitFacts { column: "who".into(), max_records: 100, spelling };
         let columns = vec!["x"];
-        let sought = Sought { columns, unit: Some(&unit), ..Sought::default() };
+        let sought = SurveyedColumns { columns, unit: Some(&unit), ..SurveyedColumns::default() };
         let missing_values = schema.file().missing_values.clone();
         let facts = FileFacts { missing_values, ..FileFacts::by_name(&path) };
         let held = held_keys(&path, &facts, &sought).unwrap();
@@ -120,8 +120,8 @@ fn numbers_of_every_type_are_the_integers_that_texts_write() {
 fn a_spelling_is_declared_and_old_files_keep_theirs() {
     let number = schema(Spelling::Number, "refuse");
     assert_eq!(Schema::from_toml(&number.to_toml()).unwrap(), number);
-    let column = |spelling| Whose::Column { column: "who".into(), trim: true, spelling };
-    assert_eq!(number.whose(), column(Spelling::Number));
+    let column = |spelling| UnitDefinition::Column { column: "who".into(), trim: true, spelling };
+    assert_eq!(number.unit_definition(), column(Spelling::Number));
     let text = schema(Spelling::Text, "refuse");
     let unsaid = number.to_toml().replace("spelling = \"number\"\n", "");
     assert_eq!(Schema::from_toml(&unsaid).unwrap(), text);

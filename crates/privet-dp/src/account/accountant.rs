@@ -20,11 +20,11 @@ use privet_core::{Budget, DELTA, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The largest r for which a grid is charged by its ratio.
-const CLOSE: f64 = 1e-3;
+const LARGEST_GRID_RATIO: f64 = 1e-3;
 /// The largest number of uses for which K-fold randomised response is summed term by term.
 const SUMMED: u64 = 20_000;
 /// The largest ε that is searched: beyond, e^ε overflows.
-const FARTHEST: f64 = 700.0;
+const LARGEST_EPSILON: f64 = 700.0;
 
 /// The (ε, δ) guarantee of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ pub(super) enum BoundPrecision<'a> {
 }
 
 impl BoundPrecision<'_> {
-    fn enough(self) -> f64 {
+    fn precision(self) -> f64 {
         match self {
             Self::Below(enough) | Self::Rough(enough) => enough,
             Self::From(_) => 0.0,
@@ -120,8 +120,8 @@ impl Parts {
         if self.distance == 0.0 || self.leak >= 1.0 {
             return self.leaky(epsilon, precision);
         }
-        let enough = precision.enough();
-        let epsilon = epsilon.min(FARTHEST);
+        let enough = precision.precision();
+        let epsilon = epsilon.min(LARGEST_EPSILON);
         let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
         let charged = |e: f64| self.leaky(e, precision) + charge(e);
         let ideal = self.leaky(epsilon, precision);
@@ -139,17 +139,17 @@ impl Parts {
         // The charge matters, and it grows with ε: whatever holds at a smaller ε holds here, so the
         // bound falls to its least value and stays there. The alternative is the ratio's charge.
         // Compositions are costly: few steps, and none where the charge alone is above 1.
-        let useful = libm::log(1.0 / self.distance).clamp(0.0, FARTHEST);
+        let useful = libm::log(1.0 / self.distance).clamp(0.0, LARGEST_EPSILON);
         let search = if smooth { (60, useful) } else { (6, epsilon.min(useful)) };
         let by_distance = charged(lowest(search, charged).min(epsilon));
-        let by_ratio = if self.ratio < CLOSE && epsilon > 2.0 * self.ratio {
+        let by_ratio = if self.ratio < LARGEST_GRID_RATIO && epsilon > 2.0 * self.ratio {
             let charged = |e: f64| {
                 let close = (e - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
                 let rare = (1.0 + libm::exp(e)) * self.outside;
                 let ideal = if close >= 0.0 { self.leaky(close, precision) } else { 1.0 };
                 (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
             };
-            let best = if smooth { lowest((60, FARTHEST), charged) } else { epsilon };
+            let best = if smooth { lowest((60, LARGEST_EPSILON), charged) } else { epsilon };
             charged(best.min(epsilon))
         } else {
             1.0
@@ -159,7 +159,11 @@ impl Parts {
 
     /// The smallest charge of the grids, at any ε.
     fn least_charge(&self) -> f64 {
-        if self.ratio < CLOSE { self.distance.min(self.outside) } else { self.distance }
+        if self.ratio < LARGEST_GRID_RATIO {
+            self.distance.min(self.outside)
+        } else {
+            self.distance
+        }
     }
 
     /// Upper bound on the smallest ε at this δ.
@@ -180,7 +184,7 @@ impl Parts {
             return gaussian::epsilon(delta, self.mu());
         }
         // `high` always holds, so stopping at any point is safe.
-        let most = pure.unwrap_or(FARTHEST);
+        let most = pure.unwrap_or(LARGEST_EPSILON);
         let probe = |e: f64, wanted: BoundPrecision| {
             let d = self.bound_delta(e, wanted);
             (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
@@ -196,7 +200,7 @@ impl Parts {
         // anew at each result, until a composition's result is the ε that it was made for. A caller that
         // computes δ there makes the same composition.
         let (Some(rest), nu) = (self.lossy(), self.mu()) else { return f64::INFINITY };
-        if delta < distribution::LEAST {
+        if delta < distribution::LEAST_RESULT {
             return crossing(most, 1e-8, full);
         }
         // Many compositions would only show the same slowly; and grids only add.
@@ -241,7 +245,8 @@ impl Parts {
         if !self.selected.is_empty() {
             return renyi::delta_by(e, |order| selected::divergence(self, order));
         }
-        let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
+        let squares =
+            self.rest.iter().map(|(part, count)| *count as f64 * part.attained_mu().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
         // Nor below the curve of one use of anything whose curve is attained. Below every budget both
         // are rounded up from 0.
@@ -251,7 +256,7 @@ impl Parts {
         });
         let floor = if alone > 1e-300 { floor.max(alone) } else { floor };
         let composed = self.rest.len() > 1 || self.rest.iter().any(|(_, count)| *count > 1);
-        let objectives = self.rest.iter().any(|(part, _)| part.attained() > 0.0);
+        let objectives = self.rest.iter().any(|(part, _)| part.attained_mu() > 0.0);
         if composed && objectives && floor > 0.3 {
             return 1.0; // worthless; composing distributions would only say so slowly
         }
@@ -274,7 +279,7 @@ impl Parts {
             match part {
                 // Beside larger Gaussian releases this closed form is loose: compose, too.
                 Part::Objective(objective) if count == 1 && nu <= 0.5 * objective.shift() => {
-                    return objective.worst(e, nu);
+                    return objective.larger_delta(e, nu);
                 }
                 Part::Response(epsilon) if count <= SUMMED => {
                     return pure::repeated_response(e, epsilon, count, nu);
@@ -292,11 +297,11 @@ impl Parts {
         // Composing distributions takes milliseconds and more: skip it where it cannot matter, and where
         // no composition resolves values this small.
         let quick = distribution::quick_delta(&rest, nu, e);
-        if quick <= 1e-3 * precision.enough() {
+        if quick <= 1e-3 * precision.precision() {
             return quick;
         }
-        let beyond = quick <= distribution::LEAST
-            || (precision.enough() > 0.0 && precision.enough() < distribution::LEAST);
+        let beyond = quick <= distribution::LEAST_RESULT
+            || (precision.precision() > 0.0 && precision.precision() < distribution::LEAST_RESULT);
         if let (BoundPrecision::Rough(_), false) = (precision, beyond) {
             return distribution::delta(&rest, nu, e, Effort::Rough).min(quick);
         }
@@ -304,7 +309,7 @@ impl Parts {
             if beyond { (1.0, false) } else { distribution::tight_delta(&rest, nu, e) };
         let mut least = composed.min(quick);
         if let [(Part::Objective(objective), 1)] = rest[..] {
-            least = least.min(objective.worst(e, nu));
+            least = least.min(objective.larger_delta(e, nu));
         }
         if let [(Part::Objective(objective), count)] = rest[..]
             && count <= SUMMED
@@ -329,7 +334,7 @@ impl Parts {
     /// The parts that are not Gaussian and have a nonzero loss; `None` if there are too many.
     fn lossy(&self) -> Option<Vec<(Part, u64)>> {
         let lossy = self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0));
-        merge::merged(lossy.collect())
+        merge::merge_parts(lossy.collect())
     }
 }
 
@@ -415,7 +420,7 @@ fn crossing_near(point: f64, most: f64, probe: impl Fn(f64) -> (bool, f64)) -> f
 impl Part {
     /// A μ such that some pair of data sets makes this part at least as bad as μ-GDP: the Gaussian
     /// shift of a perturbed objective (§ *Tight* of [`super::objective`]); 0 where none is known.
-    fn attained(&self) -> f64 {
+    fn attained_mu(&self) -> f64 {
         match self {
             Self::Objective(objective) => objective.shift(),
             _ => 0.0,
@@ -430,8 +435,8 @@ impl Part {
             Self::DiscreteLaplace(shift, unit) => pure::discrete_laplace(e, shift, unit),
             Self::BoundedRange(range) => pure::bounded_range(e, range),
             Self::Concentrated(rho) => concentrated::delta(rho, e),
-            Self::Objective(objective) => objective.worst(e, 0.0),
-            Self::Sampled(sampled) => sampled.worst(e),
+            Self::Objective(objective) => objective.larger_delta(e, 0.0),
+            Self::Sampled(sampled) => sampled.larger_delta(e),
         }
     }
 }

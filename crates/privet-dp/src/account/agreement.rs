@@ -73,7 +73,7 @@ struct Losses {
 
 /// Number of cached tables, latest first: callers repeat the same noise, and a table takes a hundred
 /// thousand logarithms.
-const KEPT: usize = 4;
+const CACHED_TABLES: usize = 4;
 /// Keyed by the bits of σ and δ, which are public.
 type Kept = Vec<([u64; 2], Arc<Losses>)>;
 static MADE: Mutex<Kept> = Mutex::new(Vec::new());
@@ -90,7 +90,7 @@ impl Losses {
         }
         let losses = Arc::new(Self::new(scale, delta));
         let mut made = lock();
-        made.truncate(KEPT - 1);
+        made.truncate(CACHED_TABLES - 1);
         made.insert(0, (key, losses.clone()));
         losses
     }

@@ -50,7 +50,7 @@ pub fn bracket(event: &Event, epsilon: f64) -> Result<(f64, f64), AccountError> 
     let parts = Parts::new(event)?;
     let upper = parts.delta(epsilon);
     let away = (1.0 + libm::exp(epsilon)) * parts.distance;
-    let lower = (lower(&attained(event), epsilon)? - away).max(0.0);
+    let lower = (lower(&attained_event(event), epsilon)? - away).max(0.0);
     // The two bounds are rounded separately: keep them in order.
     Ok((lower.min(upper), upper))
 }
@@ -80,7 +80,7 @@ fn ideal(parts: &Parts, e: f64) -> f64 {
         }
         [(part, 1)] if nu == 0.0 => part.delta(e),
         // Nothing is merged downwards: that many transforms are too costly.
-        _ if rest.len() > merge::MOST => return gaussian::delta(e, nu) * (1.0 - MARGIN),
+        _ if rest.len() > merge::MOST_PARTS => return gaussian::delta(e, nu) * (1.0 - MARGIN),
         _ => return lower_bound::delta(&rest, nu, e),
     };
     // Far in the tail closed forms are raised by more than this; the lower bound there is 0.
@@ -97,17 +97,17 @@ fn pair_that_occurs(part: Part) -> Part {
 }
 
 /// The event with every leaf replaced by one mechanism that it describes.
-fn attained(event: &Event) -> Event {
+fn attained_event(event: &Event) -> Event {
     match event {
-        Event::All(events) => Event::All(events.iter().map(attained).collect()),
+        Event::All(events) => Event::All(events.iter().map(attained_event).collect()),
         Event::Repeat { count, event } | Event::UpTo { count, event } => {
-            Event::Repeat { count: *count, event: Box::new(attained(event)) }
+            Event::Repeat { count: *count, event: Box::new(attained_event(event)) }
         }
         // A single run is possible.
-        Event::Selected { event, .. } => attained(event),
+        Event::Selected { event, .. } => attained_event(event),
         // The candidate's index reveals nothing, and any candidate's run may show next to nothing.
         Event::BestOf { candidates, .. } => {
-            Event::All(candidates.first().map(nothing).into_iter().collect())
+            Event::All(candidates.first().map(null_event).into_iter().collect())
         }
         Event::Use { neighbours, unit, cost } => {
             let (neighbours, unit) = (*neighbours, *unit);
@@ -117,13 +117,13 @@ fn attained(event: &Event) -> Event {
 }
 
 /// An event of the same relation that reveals nothing.
-fn nothing(event: &Event) -> Event {
+fn null_event(event: &Event) -> Event {
     match event {
         Event::All(events) | Event::BestOf { candidates: events, .. } => {
-            Event::All(events.first().map(nothing).into_iter().collect())
+            Event::All(events.first().map(null_event).into_iter().collect())
         }
         Event::Repeat { event, .. } | Event::UpTo { event, .. } | Event::Selected { event, .. } => {
-            nothing(event)
+            null_event(event)
         }
         Event::Use { neighbours, unit, .. } => {
             let cost = Cost::Pure { epsilon: 0.0 };

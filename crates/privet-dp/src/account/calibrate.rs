@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 const TOLERANCE: (f64, f64) = (1e-12, 1e-6);
 
 /// Width of the bracket down to which rough bounds are used.
-const ROUGH: f64 = 1e-3;
+const ROUGH_BRACKET: f64 = 1e-3;
 
 /// The smallest noise scale in `search`, to a relative 1e-12 (1e-6 where loss distributions have to be
 /// composed), at which `event_for(scale)` meets the budget. The returned scale has been checked to meet
@@ -70,15 +70,15 @@ pub fn calibrate(
         return checked(shrink(low, high, TOLERANCE.0, |x| at(x, full)), to, budget, event_for);
     }
     // A rough crossing, then the bracket around it that the full bound confirms.
-    let near = shrink(low, high, ROUGH, |x| at(x, rough));
+    let near = shrink(low, high, ROUGH_BRACKET, |x| at(x, rough));
     let ends = (libm::log(from), libm::log(to));
     let mut high = (near, at(near, full));
-    let mut reach = ROUGH;
+    let mut reach = ROUGH_BRACKET;
     while !high.1.0 && high.0 < ends.1 {
         let next = (high.0 + reach).min(ends.1);
         (high, reach) = ((next, at(next, full)), 4.0 * reach);
     }
-    let mut low = (high.0 - ROUGH, at(high.0 - ROUGH, full));
+    let mut low = (high.0 - ROUGH_BRACKET, at(high.0 - ROUGH_BRACKET, full));
     while low.1.0 && low.0 > ends.0 {
         let next = (low.0 - reach).max(ends.0);
         (high, low, reach) = (low, (next, at(next, full)), 4.0 * reach);

@@ -13,7 +13,7 @@
 use super::gaussian::smallest_that;
 
 /// Interval of ln(α−1) that is searched for the best order.
-const SEARCHED: (f64, f64) = (-27.7, 41.5);
+const SEARCHED_LOG_ORDERS: (f64, f64) = (-27.7, 41.5);
 
 /// The classic conversion ρ + 2√(ρ ln(1/δ)).
 pub fn classic_epsilon(rho: f64, delta: f64) -> f64 {
@@ -27,7 +27,7 @@ pub fn ln_delta(rho: f64, e: f64) -> f64 {
     }
     // With t = α−1 = e^u: derivative (2t+1)ρ − e − ln(1+1/t), increasing. Newton's steps in u, halved
     // into the bracket when they leave it.
-    let (mut low, mut high) = SEARCHED;
+    let (mut low, mut high) = SEARCHED_LOG_ORDERS;
     let ahead = libm::log(((e - rho) / (2.0 * rho)).max(f64::MIN_POSITIVE));
     let mut u = if ahead > 0.0 { ahead } else { rho - e }.clamp(low + 1.0, high - 1.0);
     for _ in 0..100 {

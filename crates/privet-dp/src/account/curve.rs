@@ -19,7 +19,7 @@ pub enum HalfCurves {
 
 impl HalfCurves {
     /// True if one evaluation needs an integral.
-    pub fn costly(&self) -> bool {
+    pub fn needs_integral(&self) -> bool {
         matches!(self, Self::Part(Part::Objective(_)))
     }
 
@@ -36,7 +36,7 @@ impl HalfCurves {
             Self::Part(Part::Objective(objective)) => objective.values(step, dots),
             Self::Part(Part::Sampled(sampled)) => {
                 let forward = on_grid(&|e| sampled.delta(Direction::Forward, e));
-                let backward = if sampled.directed() {
+                let backward = if sampled.has_directions() {
                     on_grid(&|e| sampled.delta(Direction::Backward, e))
                 } else {
                     forward.clone()
@@ -51,7 +51,7 @@ impl HalfCurves {
     }
 
     /// True if its losses have several scales at once: many tiny ones, few large.
-    pub fn sampled(&self) -> bool {
+    pub fn has_several_scales(&self) -> bool {
         matches!(self, Self::Part(Part::Sampled(_)))
     }
 
@@ -74,14 +74,14 @@ impl HalfCurves {
     }
 
     /// An e from which on δ(e) ≤ `tail` in both directions.
-    pub fn reach(&self, tail: f64) -> f64 {
+    pub fn tail_start(&self, tail: f64) -> f64 {
         let small = |e: f64| match self {
             Self::Gaussian(nu) => gaussian::delta(e, *nu) <= tail,
             Self::Part(part) => part.delta(e) <= tail,
         };
         if let Self::Part(part) = self {
             if let Part::Objective(objective) = part {
-                return objective.reach(tail);
+                return objective.tail_start(tail);
             }
             if let Some(bound) = part.bound() {
                 return bound;

@@ -29,10 +29,10 @@ use super::spectrum::Spectrum;
 const ROUGHER: f64 = 8.0;
 
 /// Smaller results are not used: such masses underflow when they are tilted.
-pub const LEAST: f64 = 1e-150;
+pub const LEAST_RESULT: f64 = 1e-150;
 
 /// Largest number of parts for which up to six grids are tried; beyond, two.
-const FEW: usize = 8;
+const FEW_PARTS: usize = 8;
 
 /// The requested tightness of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
         }
     };
     let forward = one_way(Direction::Forward);
-    let backward = match rest.iter().any(|(part, _)| part.directed()) {
+    let backward = match rest.iter().any(|(part, _)| part.has_directions()) {
         true => one_way(Direction::Backward),
         false => 0.0,
     };
@@ -76,7 +76,7 @@ pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     if forward.is_nan() || backward.is_nan() {
         return 1.0;
     }
-    forward.max(backward).clamp(LEAST, 1.0)
+    forward.max(backward).clamp(LEAST_RESULT, 1.0)
 }
 
 /// As [`delta`], and true if cut tails and rounding contribute next to nothing.
@@ -106,12 +106,13 @@ impl Composed {
         let curves = all_curves(rest, nu);
         let plan = Layout::new(&curves, e)?;
         let forward = one_way(&curves, e, Direction::Forward, &plan, effort);
-        if !rest.iter().any(|(part, _)| part.directed()) {
+        if !rest.iter().any(|(part, _)| part.has_directions()) {
             return Some(Self { forward, backward: None });
         }
         // The other direction is often far below: then a rough bound suffices.
         let rough = one_way(&curves, e, Direction::Backward, &plan, Effort::Rough);
-        let will_do = effort == Effort::Rough || rough.above(e).value <= forward.above(e).value;
+        let will_do =
+            effort == Effort::Rough || rough.upper_bound(e).value <= forward.upper_bound(e).value;
         let backward =
             if will_do { rough } else { one_way(&curves, e, Direction::Backward, &plan, effort) };
         Some(Self { forward, backward: Some(backward) })
@@ -120,19 +121,19 @@ impl Composed {
     /// An upper bound on δ(e), e ≥ 0.
     pub fn delta(&self, e: f64) -> f64 {
         let e = e.min(1e9);
-        let forward = self.forward.above(e).value;
-        let other = self.backward.as_ref().map_or(0.0, |backward| backward.above(e).value);
-        forward.max(other).max(LEAST)
+        let forward = self.forward.upper_bound(e).value;
+        let other = self.backward.as_ref().map_or(0.0, |backward| backward.upper_bound(e).value);
+        forward.max(other).max(LEAST_RESULT)
     }
 }
 
 impl Composed {
     fn tight(&self, e: f64) -> bool {
         let tight = |spectrum: &Spectrum| {
-            let found = spectrum.above(e);
+            let found = spectrum.upper_bound(e);
             found.cut + found.infinite + found.error <= 1e-2 * found.value
         };
-        tight(&self.forward) && self.delta(e) <= self.forward.above(e).value
+        tight(&self.forward) && self.delta(e) <= self.forward.upper_bound(e).value
     }
 }
 
@@ -176,8 +177,8 @@ fn one_way(
         Effort::Rough => plan.clone().rougher(ROUGHER),
         Effort::Full => plan.clone(),
     };
-    let sampled = curves.iter().any(|(curve, _)| curve.sampled());
-    let most_rounds = if curves.len() > FEW { 2 } else { 6 };
+    let sampled = curves.iter().any(|(curve, _)| curve.has_several_scales());
+    let most_rounds = if curves.len() > FEW_PARTS { 2 } else { 6 };
     let mut looks = 0;
     let mut window = plan.window;
     let mut best: Option<(f64, Spectrum)> = None;
@@ -189,7 +190,7 @@ fn one_way(
         // A tilt of 0 would be valid, but the sums would have no common form.
         let tilt = plan.tilt.max(1.0 / window);
         let spectrum = Spectrum::new(&masses, step, bits, tilt, plan.end(step, bits));
-        let found = spectrum.above(e);
+        let found = spectrum.upper_bound(e);
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
         let kept =
             if found.value < least { spectrum } else { best.take().map_or(spectrum, |x| x.1) };

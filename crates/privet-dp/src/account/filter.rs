@@ -90,7 +90,7 @@ pub enum Law {
 
 impl Law {
     /// The limit of its quantity: μ², ρ, ε(α) or ε.
-    pub fn most(&self) -> f64 {
+    pub fn limit(&self) -> f64 {
         match *self {
             Self::Gaussian { mu } => mu * mu,
             Self::Concentrated { rho } => rho,
@@ -214,7 +214,7 @@ impl Filter {
     /// True if a tally is within the limits that its last price contributed to.
     pub fn allows(&self, after: &Tally, price: &Tally) -> bool {
         // The test is "within?", so that NaN is refused.
-        after.spent <= self.limit.most()
+        after.spent <= self.limit.limit()
             && (price.distance == 0.0 || after.distance <= self.distance)
             && (price.leak == 0.0 || after.leak <= self.leak)
     }
@@ -327,7 +327,7 @@ impl Filter {
         let delta = super::error::probability("delta", delta)?;
         let met = |epsilon: f64| self.delta(epsilon).is_ok_and(|found| found <= delta);
         let mut high = 1e-6;
-        while !met(high) && high < FARTHEST {
+        while !met(high) && high < LARGEST_EPSILON {
             high *= 2.0;
         }
         self.check()?;
@@ -357,7 +357,7 @@ impl Filter {
 }
 
 /// The largest ε that is searched.
-const FARTHEST: f64 = 600.0;
+const LARGEST_EPSILON: f64 = 600.0;
 
 /// The zCDP parameter ρ of a part that is not Gaussian, if it has one.
 fn rho_of(part: &Part) -> Option<f64> {

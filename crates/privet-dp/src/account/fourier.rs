@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 /// Largest transform: 2^LARGEST points.
-pub const LARGEST: usize = 20;
+pub const LARGEST_TRANSFORM_LOG2: usize = 20;
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,7 +60,8 @@ pub fn error_bound(bits: usize) -> f64 {
 
 /// The twiddle factors e^{−2πik/N} for k < N/2.
 fn twiddles(bits: usize) -> &'static [Complex] {
-    static TABLES: [OnceLock<Vec<Complex>>; LARGEST + 1] = [const { OnceLock::new() }; LARGEST + 1];
+    static TABLES: [OnceLock<Vec<Complex>>; LARGEST_TRANSFORM_LOG2 + 1] =
+        [const { OnceLock::new() }; LARGEST_TRANSFORM_LOG2 + 1];
     TABLES[bits].get_or_init(|| {
         let points = 1_usize << bits;
         (0..points / 2)
@@ -73,10 +74,11 @@ fn twiddles(bits: usize) -> &'static [Complex] {
     })
 }
 
-/// The transform Σ_k x_k e^{−2πijk/N}, in place; the length is a power of two up to 2^[`LARGEST`].
+/// The transform Σ_k x_k e^{−2πijk/N}, in place; the length is a power of two up to
+/// 2^[`LARGEST_TRANSFORM_LOG2`].
 pub fn transform(data: &mut [Complex]) {
     let points = data.len();
-    debug_assert!(points.is_power_of_two() && points <= 1 << LARGEST);
+    debug_assert!(points.is_power_of_two() && points <= 1 << LARGEST_TRANSFORM_LOG2);
     let bits = points.trailing_zeros() as usize;
     if bits == 0 {
         return;

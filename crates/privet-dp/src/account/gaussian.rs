@@ -22,28 +22,28 @@
 //!
 //! Tested against `vectors/curves.json` (mpmath).
 
-use super::normal::{above, cdf, density, ln_cdf, ln_density, mills, mills_spread};
+use super::normal::{cdf, density, ln_cdf, ln_density, mills, mills_spread, round_above};
 
 /// Relative error of one evaluation at moderate arguments, generous.
 const MARGIN: f64 = 1e-14;
 /// Half a unit in the last place of 1.
-const ROUND: f64 = f64::EPSILON;
+const HALF_ULP: f64 = f64::EPSILON;
 
 /// Relative error of φ(a) that an error of a few units in the last place of c and h causes.
 fn margin(a: f64, c: f64, h: f64) -> f64 {
-    MARGIN + 4.0 * ROUND * (1.0 + a.abs()) * (c.abs() + h)
+    MARGIN + 4.0 * HALF_ULP * (1.0 + a.abs()) * (c.abs() + h)
 }
 
 /// δ_G(e; μ) for every real e and μ ≥ 0, rounded up. δ_G(e; 0) = (1 − e^e)₊.
 pub fn delta(e: f64, mu: f64) -> f64 {
     if mu == 0.0 {
-        return if e < 0.0 { above(-libm::expm1(e), MARGIN).min(1.0) } else { 0.0 };
+        return if e < 0.0 { round_above(-libm::expm1(e), MARGIN).min(1.0) } else { 0.0 };
     }
     if mu == f64::INFINITY || e == f64::NEG_INFINITY {
         return 1.0;
     }
     if e < 0.0 {
-        return above(-libm::expm1(e) + libm::exp(e) * delta(-e, mu), MARGIN).min(1.0);
+        return round_above(-libm::expm1(e) + libm::exp(e) * delta(-e, mu), MARGIN).min(1.0);
     }
     let (c, h) = (e / mu, mu / 2.0);
     let (a, b) = (c - h, c + h);
@@ -57,7 +57,7 @@ pub fn delta(e: f64, mu: f64) -> f64 {
     } else {
         cdf(-a) - density(a) * mills(b)
     };
-    above(value, margin(a, c, h)).min(1.0)
+    round_above(value, margin(a, c, h)).min(1.0)
 }
 
 /// ln δ_G(e; μ) for e ≥ 0 and μ > 0, rounded up: accurate where δ_G itself underflows.
@@ -77,7 +77,7 @@ pub fn delta_plus(e: f64, mu: f64) -> f64 {
         delta(e, mu)
     } else {
         // 1 − 2e^eΦ(−μ/2) = (1 − e^e) + e^e(1 − 2Φ(−μ/2)) and 1 − 2Φ(−μ/2) = δ_G(0; μ).
-        above(-libm::expm1(e) + libm::exp(e) * delta(0.0, mu), MARGIN).min(1.0)
+        round_above(-libm::expm1(e) + libm::exp(e) * delta(0.0, mu), MARGIN).min(1.0)
     }
 }
 
@@ -92,7 +92,7 @@ pub fn delta_abs(e: f64, mu: f64) -> f64 {
         } else {
             1.0 - 2.0 * libm::exp(e + ln_cdf(-mu))
         };
-        above(rest, MARGIN).min(1.0)
+        round_above(rest, MARGIN).min(1.0)
     }
 }
 

@@ -14,11 +14,11 @@
 //! least v at every dot. Right of 0 that is Σ_{j>k}sⱼ(xⱼ−xⱼ₋₁)+v_∞ = v_k, each summand to a few units u
 //! in its last place as falls and masses are; left of 0 it is v_k up to a few x_k·w(0)·u, by the same
 //! sum (w is convex on either side, so (1−x_k)·(its slope there) ≤ w(0)). Masses above 0 are therefore
-//! multiplied by 1+[`RAISED`], which raises the curve by more than that at every dot. Hence errors are
+//! multiplied by 1+[`MASS_RAISE`], which raises the curve by more than that at every dot. Hence errors are
 //! *relative to w*, however small: relative errors of E e^{sU}−1, not of E e^{sU}.
 
 /// Relative amount by which masses above 0 are raised.
-const RAISED: f64 = 64.0 * f64::EPSILON;
+const MASS_RAISE: f64 = 64.0 * f64::EPSILON;
 /// Largest number of significant bits of the dots' indices; steps have the remaining bits.
 const INDEX_BITS: u32 = 18;
 
@@ -74,7 +74,7 @@ impl Dots<'_> {
     }
 
     /// The fall from dot i to dot j > i; from x = 0 where i is `None`.
-    fn between(&self, i: Option<usize>, j: usize) -> Fall {
+    fn fall_between(&self, i: Option<usize>, j: usize) -> Fall {
         let (w_i, w_j) = (i.map_or(0.0, |i| self.w[i]), self.w[j]);
         let left = i.is_none_or(|i| self.index[i] < 0);
         if self.index[j] <= 0 {
@@ -99,7 +99,7 @@ impl Dots<'_> {
         let mut hull: Vec<(usize, Fall)> = Vec::with_capacity(self.x.len());
         for k in 0..self.x.len() {
             let fall = loop {
-                let fall = self.between(hull.last().map(|(last, _)| *last), k);
+                let fall = self.fall_between(hull.last().map(|(last, _)| *last), k);
                 if !fall.fall.is_finite() || !fall.lack.is_finite() {
                     return None;
                 }
@@ -114,7 +114,7 @@ impl Dots<'_> {
         for (place, (k, before)) in hull.iter().enumerate() {
             let end = Fall { fall: 0.0, lack: 1.0 };
             let after = hull.get(place + 1).map_or(end, |(_, fall)| *fall);
-            let raised = if self.index[*k] > 0 { 1.0 + RAISED } else { 1.0 };
+            let raised = if self.index[*k] > 0 { 1.0 + MASS_RAISE } else { 1.0 };
             mass[*k] = self.x[*k] * before.less(after).max(0.0) * raised;
         }
         Some(mass)

@@ -19,15 +19,15 @@ use super::masses::{Masses, chernoff, margins, moments};
 use super::objective::Direction;
 
 /// Intended relative looseness, for costly and for cheap curves; steps follow from it.
-const LOOSENESS: (f64, f64) = (2e-4, 1e-5);
+const INTENDED_LOOSENESS: (f64, f64) = (2e-4, 1e-5);
 /// Largest part of the result that each cut tail may add.
-const NEGLIGIBLE: f64 = 1e-7;
+const NEGLIGIBLE_TAIL: f64 = 1e-7;
 /// Largest number of bins, as a power of two; lower bounds take four times as many.
-const LARGEST: usize = fourier::LARGEST - 2;
+const MOST_BINS_LOG2: usize = fourier::LARGEST_TRANSFORM_LOG2 - 2;
 /// Number of parts for which all bins are affordable; beyond, bins are fewer.
-const MANY: usize = 8;
+const PARTS_WITH_ALL_BINS: usize = 8;
 /// Smallest number of bins, as a power of two.
-const SMALLEST: usize = 6;
+const FEWEST_BINS_LOG2: usize = 6;
 
 /// The grid that a coarse pass over the forward direction suggests; any choice is valid.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub struct Layout {
 impl Layout {
     /// Cuts each curve where its uses together leave at most this mass.
     pub fn reach_to(&mut self, curves: &[(HalfCurves, u64)], tail: f64) {
-        let reach = |(curve, count): &(HalfCurves, u64)| curve.reach(tail / *count as f64);
+        let reach = |(curve, count): &(HalfCurves, u64)| curve.tail_start(tail / *count as f64);
         self.reaches = curves.iter().map(reach).collect();
     }
 
@@ -74,7 +74,8 @@ impl Layout {
     /// (step, log₂ of the number of bins) for a window of this width: the intended step, but with no
     /// more bins than are allowed and no more than 2^15 dots in a part, so that the work is bounded.
     pub fn grid(&self, curves: &[(HalfCurves, u64)], window: f64) -> (f64, usize) {
-        let even = curves.iter().zip(&self.reaches).filter(|((curve, _), _)| !curve.sampled());
+        let even =
+            curves.iter().zip(&self.reaches).filter(|((curve, _), _)| !curve.has_several_scales());
         let widest = even.map(|(_, reach)| *reach).fold(0.0, f64::max);
         let bins = (1_usize << self.largest) as f64;
         let dots = bins / 8.0;
@@ -87,12 +88,12 @@ impl Layout {
         };
         let step = exact_step(step);
         let bits = libm::ceil(libm::log2(window / step)) as usize;
-        (step, bits.clamp(SMALLEST, self.largest))
+        (step, bits.clamp(FEWEST_BINS_LOG2, self.largest))
     }
 
     /// `None` if δ(e) is too large to be of use.
     pub fn new(curves: &[(HalfCurves, u64)], e: f64) -> Option<Self> {
-        let sampled = curves.iter().any(|(curve, _)| curve.sampled());
+        let sampled = curves.iter().any(|(curve, _)| curve.has_several_scales());
         let mut tail = 1e-40;
         let mut masses = Vec::new();
         let (mut tilt, mut ln_size) = (0.0, 0.0);
@@ -107,16 +108,16 @@ impl Layout {
         // A tilt far beyond the reach of the losses overflows and gains nothing.
         let farthest = masses.iter().map(Masses::top).fold(0.0, f64::max);
         tilt = tilt.min(600.0 / farthest);
-        let costly = curves.iter().any(|(curve, _)| curve.costly());
+        let costly = curves.iter().any(|(curve, _)| curve.needs_integral());
         if costly && ln_size > -0.7 {
             return None;
         }
         let size = libm::exp(ln_size.min(0.0));
         let spread = moments(&masses, tilt).variance;
         let looseness = match (costly, sampled) {
-            (true, _) => LOOSENESS.0,
-            (false, true) => 10.0 * LOOSENESS.1,
-            (false, false) => LOOSENESS.1,
+            (true, _) => INTENDED_LOOSENESS.0,
+            (false, true) => 10.0 * INTENDED_LOOSENESS.1,
+            (false, false) => INTENDED_LOOSENESS.1,
         };
         // Fine enough for the tilt, and for atoms between the dots where δ is large.
         let aligned = curves.iter().position(|(curve, _)| curve.bound().is_some());
@@ -126,7 +127,7 @@ impl Layout {
             .map(|(place, (curve, count))| {
                 let most = (tilt + 0.5) * (tilt + 1.5) / 8.0;
                 let atoms_on_dots = curve.bound().is_none() || aligned == Some(place);
-                let bend = if curve.costly() || sampled || !atoms_on_dots {
+                let bend = if curve.needs_integral() || sampled || !atoms_on_dots {
                     most
                 } else {
                     bend(curve, tail / *count as f64, tilt + 1.0).clamp(0.01 * most, most)
@@ -139,26 +140,28 @@ impl Layout {
         // Bins are counted in integers that an f64 holds exactly.
         let step = step.max(1e-15 * (e + above)).max(1e-200);
         // Each part takes a transform: the more parts, the fewer bins.
-        let halvings = curves.len().div_ceil(MANY).next_power_of_two().trailing_zeros() as usize;
-        let largest = LARGEST.saturating_sub(halvings).max(SMALLEST);
+        let halvings =
+            curves.len().div_ceil(PARTS_WITH_ALL_BINS).next_power_of_two().trailing_zeros()
+                as usize;
+        let largest = MOST_BINS_LOG2.saturating_sub(halvings).max(FEWEST_BINS_LOG2);
         let narrow = (below + above).max(64.0 * step);
         let wide = least.max(narrow);
         // Wider is tighter, unless it takes more bins than allowed.
         let window = wide.min(step * (1_u64 << largest) as f64).max(narrow);
         let top = e + above;
         let mut plan = Self { tilt, top, window, wide, step, reaches: Vec::new(), largest };
-        plan.reach_to(curves, NEGLIGIBLE * size);
+        plan.reach_to(curves, NEGLIGIBLE_TAIL * size);
         Some(plan)
     }
 }
 
 /// A coarse version of every curve, cut where its uses together leave at most `tail`.
 pub fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> Vec<Masses> {
-    let sampled = curves.iter().any(|(curve, _)| curve.sampled());
+    let sampled = curves.iter().any(|(curve, _)| curve.has_several_scales());
     curves
         .iter()
         .map(|(curve, count)| {
-            let reach = curve.reach(tail / *count as f64);
+            let reach = curve.tail_start(tail / *count as f64);
             if sampled {
                 return Masses::on_scales(curve, direction, reach, *count);
             }
@@ -172,7 +175,7 @@ pub fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> 
 /// The excess of ln E e^{s·loss} of a curve connected at steps h over the truth, divided by h²: from 64
 /// and from 128 dots. Small where most of the mass sits on dots.
 fn bend(curve: &HalfCurves, tail: f64, tilt: f64) -> f64 {
-    let step = exact_step(curve.reach(tail) / 128.0);
+    let step = exact_step(curve.tail_start(tail) / 128.0);
     let (ahead, back) = curve.values(step, 128);
     let fine = Masses::new((&ahead, &back), Direction::Forward, step, 1).tilted(tilt).ln;
     let every_other = |values: &[f64]| values.iter().step_by(2).copied().collect::<Vec<f64>>();
@@ -195,8 +198,8 @@ pub fn on_grid(
         .iter()
         .zip(&plan.reaches)
         .map(|((curve, count), reach)| {
-            if curve.sampled() {
-                let dots = uneven(*reach, step, widest_gap, curves.len());
+            if curve.has_several_scales() {
+                let dots = uneven_dots(*reach, step, widest_gap, curves.len());
                 return Masses::on_dots(curve, direction, &dots, step, *count);
             }
             let (ahead, back) = curve.values(step, libm::ceil(reach / step).max(1.0) as usize);
@@ -207,9 +210,9 @@ pub fn on_grid(
 
 /// Dots at every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300
 /// of the loss, and of no more bins than `widest_gap`; wider ones where there are many parts.
-fn uneven(reach: f64, step: f64, widest_gap: f64, parts: usize) -> Vec<i64> {
+fn uneven_dots(reach: f64, step: f64, widest_gap: f64, parts: usize) -> Vec<i64> {
     let last = exact_index(libm::ceil(reach / step).clamp(1.0, 1e15) as i64);
-    let share = (MANY as f64 / parts as f64).min(1.0);
+    let share = (PARTS_WITH_ALL_BINS as f64 / parts as f64).min(1.0);
     let widest = widest_gap.max(last as f64 / (3e4 * share * share).max(1e3));
     let fine = (300.0 * share).max(16.0);
     let mut dots = vec![0];

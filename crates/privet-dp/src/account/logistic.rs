@@ -36,7 +36,7 @@
 //! force over densities (`tests/all/account_brute_force.rs`).
 
 use super::gaussian::{self, delta_abs, delta_plus};
-use super::normal::{REACH, cdf, density, ln_cdf, mills};
+use super::normal::{TAIL_DEVIATIONS, cdf, density, ln_cdf, mills};
 use super::quadrature::integral_above;
 
 /// Relative accuracy of the integrals; the estimated error is added.
@@ -183,7 +183,7 @@ impl Majorant {
 
     /// Smallest z (to rounding, from below) with U(z) > e.
     pub fn crossing(&self, e: f64) -> f64 {
-        let (mut low, mut high) = (-REACH, REACH);
+        let (mut low, mut high) = (-TAIL_DEVIATIONS, TAIL_DEVIATIONS);
         if self.value(low) > e {
             return low;
         }
@@ -229,16 +229,16 @@ impl Majorant {
             return gaussian::delta(e, limit);
         }
         let straight = self.straight_from();
-        let start = if e < 0.0 { -REACH } else { self.crossing(e) };
+        let start = if e < 0.0 { -TAIL_DEVIATIONS } else { self.crossing(e) };
         let bent = integral_above(
             |z| -libm::expm1((e - self.value(z)).min(0.0)) * density(z),
             start,
-            straight.min(REACH),
+            straight.min(TAIL_DEVIATIONS),
             1.0,
             ACCURACY,
             0.0,
         );
-        (bent + straight_tail(straight.max(start), e, limit) + cdf(-REACH)).min(1.0)
+        (bent + straight_tail(straight.max(start), e, limit) + cdf(-TAIL_DEVIATIONS)).min(1.0)
     }
 
     /// Upper bounds on E(1−e^{e−U})₊ at 0, h, …, dots·h.
@@ -256,7 +256,7 @@ impl Majorant {
             return values;
         }
         let floor = (-self.kappa / self.ratio - self.ratio / 2.0).max(-6.0);
-        let end = (self.crossing((bent - 1) as f64 * step) + 5.0).min(REACH);
+        let end = (self.crossing((bent - 1) as f64 * step) + 5.0).min(TAIL_DEVIATIONS);
         let width = (end - floor) / cells as f64;
         // (loss, mass), losses non-decreasing.
         let mut atoms = Vec::with_capacity(cells + 2);
@@ -298,7 +298,7 @@ impl Majorant {
         let ln_cut = libm::log(main) - 28.0;
         let reach = libm::sqrt(-2.0 * ln_cut);
         let start = self.crossing(e - nu * (nu / 2.0 + reach));
-        let end = reach.min(REACH);
+        let end = reach.min(TAIL_DEVIATIONS);
         let body = integral_above(
             |z| gaussian::delta(e - self.value(z), nu) * density(z),
             start,
@@ -307,14 +307,14 @@ impl Majorant {
             ACCURACY,
             0.0,
         );
-        (body + libm::exp(ln_cut) + cdf(-end) + cdf(-REACH)).min(1.0)
+        (body + libm::exp(ln_cut) + cdf(-end) + cdf(-TAIL_DEVIATIONS)).min(1.0)
     }
 }
 
 /// ∫_{from}^∞ (1 − e^{e−M²/2−Mz})φ(z)dz, where the bracket is non-negative at `from`.
 fn straight_tail(from: f64, e: f64, limit: f64) -> f64 {
-    if from >= REACH {
-        return cdf(-REACH);
+    if from >= TAIL_DEVIATIONS {
+        return cdf(-TAIL_DEVIATIONS);
     }
     let value = if from > 0.0 {
         let drop = libm::exp((e - from * limit - limit * limit / 2.0).min(0.0));

@@ -112,10 +112,10 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
         let tilt = plan.tilt.max(1.0 / plan.window);
         let mut spectrum = Spectrum::new(&masses, step, bits, tilt, plan.end(step, bits));
         spectrum.bound_wrapped(&masses, e + shift);
-        spectrum.below(e + shift) * (1.0 - PER_USE * uses).max(0.0)
+        spectrum.lower_bound(e + shift) * (1.0 - PER_USE * uses).max(0.0)
     };
     let forward = one_way(Direction::Forward);
-    if rest.iter().any(|(part, _)| part.directed()) {
+    if rest.iter().any(|(part, _)| part.has_directions()) {
         forward.max(one_way(Direction::Backward))
     } else {
         forward

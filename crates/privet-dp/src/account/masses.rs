@@ -74,7 +74,7 @@ impl Masses {
             }
         };
         let w = index.iter().map(value).collect();
-        Self::connected(index, w, step, count)
+        Self::connect_dots(index, w, step, count)
     }
 
     /// A coarse grid for losses of many sizes.
@@ -91,7 +91,7 @@ impl Masses {
 
     /// Connects dots with w = v − (1−x)₊ at them: above 0 the curve itself, below 0 e^loss times
     /// the other direction's.
-    fn connected(index: Vec<i64>, w: Vec<f64>, step: f64, count: u64) -> Self {
+    fn connect_dots(index: Vec<i64>, w: Vec<f64>, step: f64, count: u64) -> Self {
         let x: Vec<f64> = index.iter().map(|dot| libm::exp(*dot as f64 * step)).collect();
         let infinite = w.last().copied().unwrap_or(1.0);
         let dots = Dots { index: &index, x: &x, w: &w, step };
@@ -115,7 +115,7 @@ impl Masses {
         let dots = ahead.len() - 1;
         let below = (1..=dots).rev().map(|k| libm::exp(-(k as f64) * step) * back[k]);
         let w = below.chain(ahead.iter().copied()).collect();
-        Self::connected((-(dots as i64)..=dots as i64).collect(), w, step, count)
+        Self::connect_dots((-(dots as i64)..=dots as i64).collect(), w, step, count)
     }
 
     /// The largest index.
@@ -167,7 +167,7 @@ impl Masses {
     fn scaled(&self, tilt: f64, scale: f64) -> Moments {
         let (mut sum, mut mean, mut square, mut turned) = (0.0, 0.0, 0.0, 0.0);
         for (loss, mass) in self.present() {
-            let weight = weighed(mass, tilt * loss - scale);
+            let weight = scaled_mass(mass, tilt * loss - scale);
             sum += weight;
             mean += weight * loss;
             square += weight * loss * loss;
@@ -185,7 +185,7 @@ impl Masses {
         let moments = self.tilted(tilt);
         for (index, mass) in self.index.iter().zip(&self.mass) {
             if *mass > 0.0 {
-                take(*index, weighed(*mass, tilt * (*index as f64 * self.step) - moments.ln));
+                take(*index, scaled_mass(*mass, tilt * (*index as f64 * self.step) - moments.ln));
             }
         }
         moments
@@ -204,7 +204,7 @@ fn ln_nearly(x: f64) -> f64 {
 }
 
 /// The product mass·e^exponent, also where only the product is in range.
-fn weighed(mass: f64, exponent: f64) -> f64 {
+fn scaled_mass(mass: f64, exponent: f64) -> f64 {
     if exponent < 700.0 {
         mass * libm::exp(exponent)
     } else {
@@ -247,7 +247,7 @@ pub fn moments(masses: &[Masses], tilt: f64) -> Moments {
 
 impl Moments {
     /// An upper bound on ln(e^{K(s)−s·e}).
-    pub fn raised(&self, tilt: f64, e: f64) -> f64 {
+    pub fn log_moment_bound(&self, tilt: f64, e: f64) -> f64 {
         self.ln - tilt * e + self.doubt + UNIT * (self.ln.abs() + (tilt * e).abs())
     }
 }
@@ -271,7 +271,7 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     for round in 0..40 {
         let here = moments(masses, tilt);
         let (mean, variance) = (here.mean, here.variance);
-        let least = here.raised(tilt, e);
+        let least = here.log_moment_bound(tilt, e);
         if least < best.1 {
             best = (tilt, least);
         }

@@ -1,7 +1,7 @@
 //! Merging many different parts into few, to bound the work.
 //!
 //! Composing takes a transform for each *different* part; a file that lists thousands of them could keep
-//! a verifier busy for hours. Beyond [`MOST`] parts, parameters are therefore rounded *up* to powers of
+//! a verifier busy for hours. Beyond [`MOST_PARTS`] parts, parameters are therefore rounded *up* to powers of
 //! 2^{1/64}, or of 2^{1/32} and so on until few enough are different. **Lemma.** That only raises
 //! every curve, so what is composed still dominates. *Proof.* An ε-DP, Laplace, bounded-range or
 //! zCDP part has a curve that grows with its parameter, see their formulas; discrete Laplace noise is
@@ -15,17 +15,17 @@ use super::parts::Part;
 use super::sampled::Sampled;
 
 /// Largest number of parts without rounding.
-pub const MOST: usize = 128;
+pub const MOST_PARTS: usize = 128;
 
-/// At most [`MOST`] parts that dominate these, or `None` if there are too many that cannot be merged.
-pub fn merged(parts: Vec<(Part, u64)>) -> Option<Vec<(Part, u64)>> {
-    if parts.len() <= MOST {
+/// At most [`MOST_PARTS`] parts that dominate these, or `None` if there are too many that cannot be merged.
+pub fn merge_parts(parts: Vec<(Part, u64)>) -> Option<Vec<(Part, u64)>> {
+    if parts.len() <= MOST_PARTS {
         return Some(parts);
     }
-    (0..14).map(|k| libm::ldexp(1.0, k - 6)).find_map(|octaves| rounded(&parts, octaves))
+    (0..14).map(|k| libm::ldexp(1.0, k - 6)).find_map(|octaves| round_parts(&parts, octaves))
 }
 
-fn rounded(parts: &[(Part, u64)], octaves: f64) -> Option<Vec<(Part, u64)>> {
+fn round_parts(parts: &[(Part, u64)], octaves: f64) -> Option<Vec<(Part, u64)>> {
     let up = |value: f64| {
         let power = libm::ceil(libm::log2(value) / octaves) * octaves;
         libm::exp2(power).max(value)
@@ -49,7 +49,7 @@ fn rounded(parts: &[(Part, u64)], octaves: f64) -> Option<Vec<(Part, u64)>> {
         };
         match few.iter().position(|(known, _)| *known == part) {
             Some(place) => few[place].1 = few[place].1.saturating_add(*count),
-            None if few.len() == MOST => return None,
+            None if few.len() == MOST_PARTS => return None,
             None => few.push((part, *count)),
         }
     }
@@ -75,8 +75,8 @@ mod tests {
                 }
             })
             .collect();
-        let few = merged(parts.clone()).unwrap();
-        assert!(few.len() <= MOST);
+        let few = merge_parts(parts.clone()).unwrap();
+        assert!(few.len() <= MOST_PARTS);
         let uses = |parts: &[(Part, u64)]| parts.iter().map(|(_, count)| count).sum::<u64>();
         assert_eq!(uses(&parts), uses(&few));
         // Every part is below one that it was merged into: the sums of curves say so, too.
@@ -86,7 +86,7 @@ mod tests {
             };
             assert!(total(&few) >= total(&parts), "{e}");
         }
-        let short = parts[..MOST].to_vec();
-        assert_eq!(merged(short.clone()).unwrap(), short);
+        let short = parts[..MOST_PARTS].to_vec();
+        assert_eq!(merge_parts(short.clone()).unwrap(), short);
     }
 }

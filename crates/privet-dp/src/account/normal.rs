@@ -18,7 +18,7 @@ pub const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 /// The constant √(π/2).
 const SQRT_HALF_PI: f64 = 1.253_314_137_315_500_3;
 /// Beyond this many standard deviations the normal mass is below every positive f64.
-pub const REACH: f64 = 38.6;
+pub const TAIL_DEVIATIONS: f64 = 38.6;
 
 /// The density φ(x), with x² formed without rounding error.
 pub fn density(x: f64) -> f64 {
@@ -103,7 +103,7 @@ pub fn ln_add_exp(x: f64, y: f64) -> f64 {
 }
 
 /// Returns x(1 + relative) for x ≥ 0, at least the next f64.
-pub fn above(x: f64, relative: f64) -> f64 {
+pub fn round_above(x: f64, relative: f64) -> f64 {
     (x * (1.0 + relative)).max(x.next_up())
 }
 

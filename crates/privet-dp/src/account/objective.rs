@@ -217,7 +217,7 @@ impl Objective {
 
     /// The larger of both directions, e ≥ 0, together with a Gaussian release of parameter ν. Around C
     /// and below it the theorems' majorants are poor, and Lemma H is better.
-    pub fn worst(&self, e: f64, nu: f64) -> f64 {
+    pub fn larger_delta(&self, e: f64, nu: f64) -> f64 {
         let plain = self.by_theorems(e, nu);
         let (determinant, mu, _) = self.unit_law(Direction::Forward);
         let wide = libm::hypot(mu, nu);
@@ -229,18 +229,20 @@ impl Objective {
         let cheap = Self { kappa: None, ..*self };
         let farthest = determinant + mu * mu + 16.0 * wide;
         let lines = match self.neighbours {
-            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => least(e, farthest, |ahead| {
-                let far = cheap.by_theorems(ahead, nu);
-                // Nothing cancels: (δ₂(1+x)+x₂−x)/(1+x₂).
-                let (x, between) = (libm::exp(e), libm::expm1(ahead - e));
-                (far * (1.0 + x) + x * between) / (1.0 + libm::exp(ahead))
-            }),
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+                least_value(e, farthest, |ahead| {
+                    let far = cheap.by_theorems(ahead, nu);
+                    // Nothing cancels: (δ₂(1+x)+x₂−x)/(1+x₂).
+                    let (x, between) = (libm::exp(e), libm::expm1(ahead - e));
+                    (far * (1.0 + x) + x * between) / (1.0 + libm::exp(ahead))
+                })
+            }
             Neighbours::AddRemove => {
                 let behind = [0.0, 0.5, 1.0, 2.0].map(|part| part * wide);
                 let forward = behind.into_iter().fold(1.0, |found: f64, behind| {
                     let reverse = cheap.delta(Direction::Backward, behind, nu);
                     let near = -libm::expm1(-behind) + libm::exp(-behind) * reverse;
-                    found.min(least(e, farthest, |ahead| {
+                    found.min(least_value(e, farthest, |ahead| {
                         let far = cheap.delta(Direction::Forward, ahead, nu);
                         let whole = libm::expm1(ahead + behind);
                         let left = libm::exp(e + behind) * libm::expm1(ahead - e) / whole;
@@ -285,7 +287,7 @@ impl Objective {
     }
 
     /// True if the two directions have different bounds.
-    pub fn directed(&self) -> bool {
+    pub fn has_directions(&self) -> bool {
         self.neighbours == Neighbours::AddRemove
     }
 
@@ -311,10 +313,10 @@ impl Objective {
     }
 
     /// An e from which on δ(e) ≤ `tail` in both directions.
-    pub(super) fn reach(&self, tail: f64) -> f64 {
+    pub(super) fn tail_start(&self, tail: f64) -> f64 {
         if self.records > 1 {
             let (shift, mu, dimensions) = self.unit_law(Direction::Forward);
-            return spherical::reach(shift, mu, dimensions, tail);
+            return spherical::tail_start(shift, mu, dimensions, tail);
         }
         let plain = Self { kappa: None, ..*self };
         let mut high = 1e-3;
@@ -327,7 +329,7 @@ impl Objective {
     /// Bounds at 0, h, …, dots·h in the forward direction, and in the backward one.
     pub(super) fn values(&self, step: f64, dots: usize) -> (Vec<f64>, Vec<f64>) {
         let forward = self.half(Direction::Forward, step, dots);
-        let backward = if self.directed() {
+        let backward = if self.has_directions() {
             self.half(Direction::Backward, step, dots)
         } else {
             forward.clone()
@@ -356,7 +358,7 @@ impl Objective {
 
 /// The least value of a function on [low, high] that falls, then rises, by golden section; the value at
 /// any point is a valid bound, so the minimum need not be exact.
-fn least(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
+fn least_value(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut found = f64::INFINITY;
     let inner = |low: f64, high: f64| (low + 0.382 * (high - low), low + 0.618 * (high - low));

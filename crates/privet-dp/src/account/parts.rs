@@ -28,11 +28,11 @@ use crate::noise::{grid_distance, grid_ratio};
 use privet_core::{Neighbours, Unit};
 
 /// Largest number of uses of one mechanism.
-const MOST: u64 = 1 << 40;
+const LARGEST_USE_COUNT: u64 = 1 << 40;
 /// Largest number of different parts.
 const DIFFERENT: usize = 4096;
 /// Smallest accepted number of grid steps per standard deviation.
-const FINEST: f64 = 1024.0;
+const LEAST_STEPS_PER_DEVIATION: f64 = 1024.0;
 
 /// One part that is not Gaussian.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,8 +112,8 @@ impl Parts {
             Event::Repeat { count: more, event } | Event::UpTo { count: more, event } => {
                 let count = count
                     .checked_mul(u64::from(*more))
-                    .filter(|count| *count <= MOST)
-                    .ok_or(AccountError::TooMany { most: MOST })?;
+                    .filter(|count| *count <= LARGEST_USE_COUNT)
+                    .ok_or(AccountError::TooMany { most: LARGEST_USE_COUNT })?;
                 self.add(event, count)
             }
             Event::Selected { law, event } => {
@@ -143,7 +143,7 @@ impl Parts {
         }
         let runs = Selected::expected(law)?;
         let distance = inner.iter().fold(0.0, |most: f64, parts| most.max(parts.distance));
-        self.distance += distance * runs * count as f64 * UP;
+        self.distance += distance * runs * count as f64 * ROUND_UP;
         self.ratio = f64::INFINITY; // of a random number of runs: only the distance is charged
         self.selected.push((Selected::new(*law, inner)?, count));
         Ok(())
@@ -173,9 +173,9 @@ impl Parts {
                 self.add_grid(Some(*grid), scale, count)?;
                 // The law's own distance is added to either charge of the grid: P̃(S) ≤ q + P̂(S) on
                 // both sides.
-                let off = probability("distance", *distance)? * count as f64 * UP;
-                self.distance = (self.distance + off) * UP;
-                self.outside = (self.outside + off) * UP;
+                let off = probability("distance", *distance)? * count as f64 * ROUND_UP;
+                self.distance = (self.distance + off) * ROUND_UP;
+                self.outside = (self.outside + off) * ROUND_UP;
             }
             Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. }
             | Cost::IndividualGaussian { sensitivity, noise_scale, grid, .. } => {
@@ -234,7 +234,7 @@ impl Parts {
                 let sensitivity = non_negative("sensitivity", *sensitivity)?;
                 let threshold = ratio(sensitivity, positive("noise_scale", *noise_scale)?);
                 let each = positive("query_noise_scale", *query_noise_scale)?;
-                let epsilon = (threshold + 2.0 * ratio(sensitivity, each)) * UP;
+                let epsilon = (threshold + 2.0 * ratio(sensitivity, each)) * ROUND_UP;
                 self.push(Part::Response(epsilon), count);
             }
             Cost::ZeroConcentrated { rho } => {
@@ -258,7 +258,9 @@ impl Parts {
                         self.add_gaussian(nu, count);
                         self.add_grid(grid, scale, count)?;
                     }
-                    OutputCost::Pure(epsilon) => self.push(Part::Response(epsilon * UP), count),
+                    OutputCost::Pure(epsilon) => {
+                        self.push(Part::Response(epsilon * ROUND_UP), count)
+                    }
                 }
             }
         }
@@ -306,17 +308,17 @@ impl Parts {
     fn add_gaussian(&mut self, mu: f64, count: u64) {
         // A square that underflows must not count as no release.
         let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
-        self.squares = (self.squares + (mu * mu).max(least) * count as f64 * UP) * UP;
+        self.squares = (self.squares + (mu * mu).max(least) * count as f64 * ROUND_UP) * ROUND_UP;
     }
 
     fn add_grid(&mut self, grid: Option<Grid>, scale: f64, count: u64) -> Result<(), AccountError> {
         let Some(grid) = grid else { return Ok(()) };
         let ratio = scale / positive("step", grid.step)?;
-        if ratio.is_nan() || ratio < FINEST {
-            return Err(AccountError::CoarseGrid { ratio, least: FINEST });
+        if ratio.is_nan() || ratio < LEAST_STEPS_PER_DEVIATION {
+            return Err(AccountError::CoarseGrid { ratio, least: LEAST_STEPS_PER_DEVIATION });
         }
         // Every addition rounds, so every one is rounded up: there may be very many.
-        let more = |total: f64, each: f64| (total + each * count as f64 * UP) * UP;
+        let more = |total: f64, each: f64| (total + each * count as f64 * ROUND_UP) * ROUND_UP;
         self.distance = more(self.distance, grid_distance(scale, grid.step, grid.coordinates));
         let (ratio, outside) = grid_ratio(scale, grid.step, grid.coordinates);
         self.ratio = more(self.ratio, ratio);
@@ -330,7 +332,7 @@ impl Parts {
             return;
         }
         if let Part::Concentrated(rho) = part {
-            return self.push_concentrated(rho * count as f64 * UP);
+            return self.push_concentrated(rho * count as f64 * ROUND_UP);
         }
         match self.rest.iter_mut().find(|(known, _)| *known == part) {
             Some((_, known)) => *known = known.saturating_add(count),
@@ -342,7 +344,7 @@ impl Parts {
     fn push_concentrated(&mut self, more: f64) {
         let place = self.rest.iter().position(|(part, _)| matches!(part, Part::Concentrated(_)));
         match place.map(|place| &mut self.rest[place].0) {
-            Some(Part::Concentrated(rho)) => *rho = (*rho + more) * UP,
+            Some(Part::Concentrated(rho)) => *rho = (*rho + more) * ROUND_UP,
             _ => self.rest.push((Part::Concentrated(more), 1)),
         }
         if self.rest.iter().any(|(part, _)| *part == Part::Concentrated(f64::INFINITY)) {
@@ -369,7 +371,7 @@ impl Parts {
 
     /// The parameter μ of all Gaussian parts together.
     pub fn mu(&self) -> f64 {
-        libm::sqrt(self.squares) * UP
+        libm::sqrt(self.squares) * ROUND_UP
     }
 
     /// The total Σε if every loss is bounded and nothing is approximate.
@@ -378,7 +380,7 @@ impl Parts {
             return None;
         }
         let total = self.rest.iter().try_fold(0.0, |sum, (part, count)| {
-            part.bound().map(|epsilon| sum + epsilon * *count as f64 * UP)
+            part.bound().map(|epsilon| sum + epsilon * *count as f64 * ROUND_UP)
         })?;
         Some(total * (1.0 + f64::EPSILON * self.rest.len() as f64))
     }
@@ -386,10 +388,10 @@ impl Parts {
 
 impl Part {
     /// True if its two directions have different bounds.
-    pub fn directed(&self) -> bool {
+    pub fn has_directions(&self) -> bool {
         match self {
-            Self::Objective(objective) => objective.directed(),
-            Self::Sampled(sampled) => sampled.directed(),
+            Self::Objective(objective) => objective.has_directions(),
+            Self::Sampled(sampled) => sampled.has_directions(),
             _ => false,
         }
     }
@@ -400,7 +402,7 @@ impl Part {
             Self::Response(epsilon) | Self::Laplace(epsilon) | Self::BoundedRange(epsilon) => {
                 Some(epsilon)
             }
-            Self::DiscreteLaplace(shift, unit) => Some(shift * unit * UP),
+            Self::DiscreteLaplace(shift, unit) => Some(shift * unit * ROUND_UP),
             Self::Concentrated(0.0) => Some(0.0),
             Self::Concentrated(_) | Self::Objective(_) | Self::Sampled(_) => None,
         }
@@ -408,7 +410,7 @@ impl Part {
 }
 
 /// Factor that rounds up by one step.
-const UP: f64 = 1.0 + f64::EPSILON;
+const ROUND_UP: f64 = 1.0 + f64::EPSILON;
 
 /// The quotient sensitivity/scale, rounded up; an exact quotient is kept, so that ε = Δ/s reads back
 /// unchanged.

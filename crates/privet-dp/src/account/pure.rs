@@ -22,7 +22,7 @@
 //! Gaussian release of parameter ν: δ = Σ_j binom(K,j)p^j(1−p)^{K−j}·δ_G(e−(2j−K)ε; ν), exactly.
 
 use super::gaussian;
-use super::normal::above;
+use super::normal::round_above;
 
 const MARGIN: f64 = 1e-14;
 
@@ -31,9 +31,9 @@ pub fn response(e: f64, epsilon: f64) -> f64 {
     if e >= epsilon {
         0.0
     } else if e <= -epsilon {
-        everywhere(e)
+        always_exceeding(e)
     } else {
-        above(-libm::expm1(e - epsilon) / (1.0 + libm::exp(-epsilon)), MARGIN)
+        round_above(-libm::expm1(e - epsilon) / (1.0 + libm::exp(-epsilon)), MARGIN)
     }
 }
 
@@ -42,9 +42,9 @@ pub fn laplace(e: f64, epsilon: f64) -> f64 {
     if e >= epsilon {
         0.0
     } else if e <= -epsilon {
-        everywhere(e)
+        always_exceeding(e)
     } else {
-        above(-libm::expm1((e - epsilon) / 2.0), MARGIN)
+        round_above(-libm::expm1((e - epsilon) / 2.0), MARGIN)
     }
 }
 
@@ -55,7 +55,7 @@ pub fn discrete_laplace(e: f64, shift: f64, unit: f64) -> f64 {
         return 0.0;
     }
     if e <= -epsilon {
-        return everywhere(e);
+        return always_exceeding(e);
     }
     let q = libm::exp(-unit);
     let value = |j: f64| -libm::expm1(e - epsilon + j * unit) - q * libm::expm1(-j * unit);
@@ -64,7 +64,7 @@ pub fn discrete_laplace(e: f64, shift: f64, unit: f64) -> f64 {
         .map(|j| value(j.min(shift - 1.0).max(0.0)))
         .into_iter()
         .fold(0.0, f64::max);
-    above(best / (1.0 + q), MARGIN).min(1.0)
+    round_above(best / (1.0 + q), MARGIN).min(1.0)
 }
 
 /// δ(e) of the worst mechanism of bounded range r.
@@ -72,17 +72,17 @@ pub fn bounded_range(e: f64, range: f64) -> f64 {
     if e >= range {
         0.0
     } else if e <= -range {
-        everywhere(e)
+        always_exceeding(e)
     } else {
         let root = libm::expm1((e - range) / 2.0);
         // In this order: root² underflows for ranges below 1e-160.
-        above(root * (root / -libm::expm1(-range)), MARGIN).min(1.0)
+        round_above(root * (root / -libm::expm1(-range)), MARGIN).min(1.0)
     }
 }
 
 /// 1 − e^e, e ≤ 0: the curve of every mechanism whose loss is certainly larger than e.
-fn everywhere(e: f64) -> f64 {
-    above(-libm::expm1(e), MARGIN).min(1.0)
+fn always_exceeding(e: f64) -> f64 {
+    round_above(-libm::expm1(e), MARGIN).min(1.0)
 }
 
 /// δ(e) of `count` uses of randomised response and a Gaussian release of parameter ν.
@@ -112,7 +112,7 @@ pub fn repeated_response(e: f64, epsilon: f64, count: u64, nu: f64) -> f64 {
         }
     }
     let margin = 1e-14 * (16.0 + n * libm::log(n + 2.0)) / 4.0;
-    above(sum, margin).min(1.0)
+    round_above(sum, margin).min(1.0)
 }
 
 #[cfg(test)]

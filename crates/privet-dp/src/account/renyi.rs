@@ -173,7 +173,8 @@ fn moment(ln_moment: f64, s: f64) -> f64 {
 /// parameter ν.
 pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     let forward = one_way(rest, nu, e, Direction::Forward);
-    let differ = |part: &Part| matches!(part, Part::Objective(objective) if objective.directed());
+    let differ =
+        |part: &Part| matches!(part, Part::Objective(objective) if objective.has_directions());
     if rest.iter().any(|(part, _)| differ(part)) {
         forward.max(one_way(rest, nu, e, Direction::Backward))
     } else {

@@ -50,7 +50,7 @@
 //! into that of Theorem 2. The curve of Theorem 3 is, at e ≥ 0, that of the former with ν for μ, and at
 //! e < 0 follows from it as δ_G's own does. ∎ It serves where grids cannot resolve a δ that is next to 0.
 //!
-//! - q `rate`, μ or ν `shift`, e′ `amplified`; at q = 1 the three are δ_G(e;μ), δ_G(e;2μ), δ_G(e;ν).
+//! - q `rate`, μ or ν `shift`, e′ `amplified_epsilon`; at q = 1 the three are δ_G(e;μ), δ_G(e;2μ), δ_G(e;ν).
 //! - **No other sampler.** An epoch over a shuffled data set, in disjoint batches, is *not* Poisson
 //!   sampling: each record is used exactly once, and its batches' dependence can cost far more
 //!   (Chua et al. 2024). There is no event for it. Under replace-one such an epoch is charged as one
@@ -62,14 +62,14 @@
 
 use super::error::AccountError;
 use super::gaussian;
-use super::normal::{above, cdf, density, mills, mills_spread};
+use super::normal::{cdf, density, mills, mills_spread, round_above};
 use super::objective::Direction;
 use privet_core::{Neighbours, Unit};
 
 /// Relative error of one evaluation, generous.
 const MARGIN: f64 = 1e-13;
 /// A shift beyond which a used record is certainly detected.
-const PLAIN: f64 = 1e6;
+const DETECTED_SHIFT: f64 = 1e6;
 
 /// The sampler, and the neighbours' difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ fn single(unit: Unit) -> Result<(), AccountError> {
 
 impl Sampled {
     /// True if the two directions have different curves.
-    pub fn directed(&self) -> bool {
+    pub fn has_directions(&self) -> bool {
         self.sampler == Sampler::PoissonAdded
     }
 
@@ -154,19 +154,25 @@ impl Sampled {
             Direction::Forward => Direction::Backward,
             Direction::Backward => Direction::Forward,
         };
-        above(-libm::expm1(e) + libm::exp(e) * self.half(reverse, -e), MARGIN).min(1.0)
+        round_above(-libm::expm1(e) + libm::exp(e) * self.half(reverse, -e), MARGIN).min(1.0)
     }
 
     /// The larger of both directions' bounds.
-    pub fn worst(&self, e: f64) -> f64 {
+    pub fn larger_delta(&self, e: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e);
-        if self.directed() { forward.max(self.delta(Direction::Backward, e)) } else { forward }
+        if self.has_directions() {
+            forward.max(self.delta(Direction::Backward, e))
+        } else {
+            forward
+        }
     }
 
     fn half(&self, direction: Direction, e: f64) -> f64 {
         match (self.sampler, direction) {
-            (Sampler::PoissonReplaced, _) => opposite(e, self.rate, self.shift),
-            (Sampler::PoissonAdded, Direction::Backward) => absent(e, self.rate, self.shift),
+            (Sampler::PoissonReplaced, _) => opposite_shifts_delta(e, self.rate, self.shift),
+            (Sampler::PoissonAdded, Direction::Backward) => {
+                absent_record_delta(e, self.rate, self.shift)
+            }
             _ => present(e, self.rate, self.shift),
         }
     }
@@ -174,11 +180,11 @@ impl Sampled {
 
 /// q·δ_G(e′;μ), e ≥ 0, rounded up.
 pub fn present(e: f64, rate: f64, shift: f64) -> f64 {
-    above(rate * gaussian::delta(amplified(e, rate), shift), MARGIN).min(rate)
+    round_above(rate * gaussian::delta(amplified_epsilon(e, rate), shift), MARGIN).min(rate)
 }
 
 /// e′ = ln(1+(e^e−1)/q), e ≥ 0, rounded down.
-pub fn amplified(e: f64, rate: f64) -> f64 {
+pub fn amplified_epsilon(e: f64, rate: f64) -> f64 {
     let odds = libm::expm1(e) / rate;
     let value = if odds < 1e300 {
         libm::log1p(odds)
@@ -190,7 +196,7 @@ pub fn amplified(e: f64, rate: f64) -> f64 {
 }
 
 /// q·e^e·w·δ_G(−ln w;μ), e ≥ 0, rounded up: w·δ_G(−ln w) = sup wN(0)−N(μ) grows with w.
-pub fn absent(e: f64, rate: f64, shift: f64) -> f64 {
+pub fn absent_record_delta(e: f64, rate: f64, shift: f64) -> f64 {
     let round = 4.0 * f64::EPSILON;
     // The loss is at most −ln(1−q).
     let limit = -libm::log1p(-rate) * (1.0 + round);
@@ -212,12 +218,12 @@ pub fn absent(e: f64, rate: f64, shift: f64) -> f64 {
         return 0.0;
     }
     let value = libm::exp(e) * w.min(1.0) * gaussian::delta(ln * (1.0 - round), shift);
-    above(rate * value, MARGIN).min(rate)
+    round_above(rate * value, MARGIN).min(rate)
 }
 
 /// H_e of (1−q)N(0)+qN(μ) and (1−q)N(0)+qN(−μ), e ≥ 0, rounded up.
-pub fn opposite(e: f64, rate: f64, shift: f64) -> f64 {
-    if shift >= PLAIN {
+pub fn opposite_shifts_delta(e: f64, rate: f64, shift: f64) -> f64 {
+    if shift >= DETECTED_SHIFT {
         return rate;
     }
     let odds = (1.0 - rate) / rate * libm::sinh(e / 2.0) * libm::exp(shift * shift / 2.0);
@@ -243,7 +249,7 @@ pub fn opposite(e: f64, rate: f64, shift: f64) -> f64 {
     };
     // Relative error of φ(a) from rounding x by sixteen units in its last place.
     let doubt = 16.0 * f64::EPSILON * (1.0 + a.abs()) * (x + shift);
-    above(rate * value, MARGIN + doubt).min(rate)
+    round_above(rate * value, MARGIN + doubt).min(rate)
 }
 
 /// The difference M(middle−half) − M(middle+half), middle − half ≥ −1.
@@ -269,7 +275,7 @@ mod tests {
                     let sampled = Sampled { sampler, rate, shift };
                     for e in [0.0, 0.1, 1.0, 3.0].map(|e| e * shift) {
                         let all = gaussian::delta(e, sampled.unsampled());
-                        let part = sampled.worst(e);
+                        let part = sampled.larger_delta(e);
                         assert!(part <= all * (1.0 + 1e-9), "{sampler:?} {shift} {rate} {e}");
                         if rate > 0.9 {
                             assert!(part >= 0.99 * all, "{sampler:?} {shift} {rate} {e}");
@@ -296,8 +302,8 @@ mod tests {
             for e in [0.0, 0.003, 0.04, 0.5, 1.5] {
                 for (got, want) in [
                     (present(e, rate, shift), direct(mixed(1.0), density, e)),
-                    (absent(e, rate, shift), direct(density, mixed(1.0), e)),
-                    (opposite(e, rate, shift), direct(mixed(1.0), mixed(-1.0), e)),
+                    (absent_record_delta(e, rate, shift), direct(density, mixed(1.0), e)),
+                    (opposite_shifts_delta(e, rate, shift), direct(mixed(1.0), mixed(-1.0), e)),
                 ] {
                     let close = (got - want).abs() <= 3e-6 * want + 1e-12;
                     assert!(close, "{rate} {shift} {e}: {got:e} {want:e}");
@@ -313,8 +319,8 @@ mod tests {
                 let (once, twice) = (gaussian::delta(e, shift), gaussian::delta(e, 2.0 * shift));
                 for (got, want) in [
                     (present(e, 1.0, shift), once),
-                    (absent(e, 1.0, shift), once),
-                    (opposite(e, 1.0, shift), twice),
+                    (absent_record_delta(e, 1.0, shift), once),
+                    (opposite_shifts_delta(e, 1.0, shift), twice),
                 ] {
                     assert!(
                         (got - want).abs() <= 1e-11 * want + 1e-300,
@@ -329,7 +335,8 @@ mod tests {
     /// with rate and shift.
     #[test]
     fn the_curves_keep_their_order_at_the_ends() {
-        let curves: [fn(f64, f64, f64) -> f64; 3] = [present, absent, opposite];
+        let curves: [fn(f64, f64, f64) -> f64; 3] =
+            [present, absent_record_delta, opposite_shifts_delta];
         for curve in curves {
             for rate in [1e-300, 1e-6, 1e-3, 0.5, 1.0 - 1e-9] {
                 for shift in [1e-9, 1e-3, 0.03, 0.7, 3.4, 50.0, 1e5, 1e300] {

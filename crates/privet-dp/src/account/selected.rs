@@ -53,8 +53,11 @@ impl Selected {
         let mut selected = Self { law, inner, ln_expected, overhead: 0.0 };
         if let Runs::NegativeBinomial { eta, gamma } = law {
             let at = |order: f64| {
-                let again =
-                    if order > 1.0 { (1.0 - 1.0 / order) * selected.once(order) } else { 0.0 };
+                let again = if order > 1.0 {
+                    (1.0 - 1.0 / order) * selected.single_run_curve(order)
+                } else {
+                    0.0
+                };
                 (1.0 + eta) * (again - libm::log(gamma) / order)
             };
             // Any λ̂ ≥ 1 is valid.
@@ -88,8 +91,8 @@ impl Selected {
     }
 
     /// The Rényi curve ε(α) of one run.
-    fn once(&self, order: f64) -> f64 {
-        worst(self.inner.iter().map(|parts| divergence(parts, order)))
+    fn single_run_curve(&self, order: f64) -> f64 {
+        largest_value(self.inner.iter().map(|parts| divergence(parts, order)))
     }
 
     /// The Rényi curve ε′(α) of the selection.
@@ -99,15 +102,15 @@ impl Selected {
             Runs::NegativeBinomial { .. } => self.overhead,
             Runs::Poisson { mean } => {
                 let epsilon = libm::log1p(1.0 / s) * (1.0 - 1e-15);
-                mean * worst(self.inner.iter().map(|parts| parts.delta(epsilon)))
+                mean * largest_value(self.inner.iter().map(|parts| parts.delta(epsilon)))
             }
         };
-        (self.once(order) + more + self.ln_expected / s) * (1.0 + 1e-12)
+        (self.single_run_curve(order) + more + self.ln_expected / s) * (1.0 + 1e-12)
     }
 }
 
 /// The largest value; NaN counts as infinite.
-fn worst(each: impl Iterator<Item = f64>) -> f64 {
+fn largest_value(each: impl Iterator<Item = f64>) -> f64 {
     each.fold(0.0, |most, one| if one.is_nan() { f64::INFINITY } else { most.max(one) })
 }
 

@@ -21,8 +21,8 @@
 //! rounding of every term and of K−sε; frequencies left out; Chernoff's bound on the mass above the
 //! window, which is not seen where it is; the mass at ∞; 10⁻⁹ of the result for plain rounding. The mass
 //! that wraps around to above ε (from below the window, and from a whole window above ε, which tilting
-//! enlarges) errs to the safe side for [`Spectrum::above`]; for [`Spectrum::below`] it is bounded and
-//! subtracted, as are the errors.
+//! enlarges) errs to the safe side for [`Spectrum::upper_bound`]; for [`Spectrum::lower_bound`] it is
+//! bounded and subtracted, as are the errors.
 //!
 //! h `step`, s `tilt`, N 2^`bits`. Tested in [`super::distribution`] against exact sums.
 
@@ -32,9 +32,9 @@ use super::masses::{Masses, Moments, moments};
 /// ln of the largest contribution of a frequency that is left out.
 const LN_LEFT_OUT: f64 = -48.0;
 /// Plain rounding of the result.
-const PLAIN: f64 = 1e-9;
+const RESULT_ROUNDING: f64 = 1e-9;
 /// Relative distance from e at which the bound for e is evaluated.
-const AWAY: f64 = 4.0 * f64::EPSILON;
+const EVALUATION_DISTANCE: f64 = 4.0 * f64::EPSILON;
 /// Relative error of one term, generous.
 const ROUNDING: f64 = 2e-14;
 
@@ -70,7 +70,7 @@ struct Wave {
 
 /// An upper bound on δ(ε) and its parts.
 #[derive(Debug, Clone, Copy)]
-pub struct Upper {
+pub struct UpperBound {
     /// The bound.
     pub value: f64,
     /// The part of it due to the window's upper end.
@@ -196,7 +196,7 @@ impl Spectrum {
             let chernoff = |more: &[f64]| {
                 more.iter()
                     .map(|more| self.tilt + more * unit)
-                    .map(|s| moments(masses, s).raised(s, top))
+                    .map(|s| moments(masses, s).log_moment_bound(s, top))
                     // A moment that underflowed gives no bound.
                     .map(|ln| if ln.is_finite() { libm::exp(ln.min(0.0)) } else { 1.0 })
                     .fold(1.0, f64::min)
@@ -211,7 +211,7 @@ impl Spectrum {
         }
     }
 
-    /// Bounds, for [`Spectrum::below`] at e, the tilted mass that wraps around into the counted part:
+    /// Bounds, for [`Spectrum::lower_bound`] at e, the tilted mass that wraps around into the counted part:
     /// from below the window, and from a whole window above e.
     pub fn bound_wrapped(&mut self, masses: &[Masses], e: f64) {
         let here = moments(masses, self.tilt);
@@ -226,8 +226,9 @@ impl Spectrum {
                 .filter(|ln| ln.is_finite())
                 .fold(1.0, |least, ln| libm::exp(ln.min(0.0)).min(least))
         };
-        self.wrapped = least(&|s| moments(masses, self.tilt - s).raised(-s, bottom) - here_least)
-            + least(&|s| moments(masses, self.tilt + s).raised(s, top) - here_least);
+        self.wrapped =
+            least(&|s| moments(masses, self.tilt - s).log_moment_bound(-s, bottom) - here_least)
+                + least(&|s| moments(masses, self.tilt + s).log_moment_bound(s, top) - here_least);
     }
 
     /// (Σ_{a≤k<b} pₖg(kh−ε), a bound on its error, ln e^{K−sε}, a bound on its error), or `None` if ε is
@@ -267,28 +268,33 @@ impl Spectrum {
         }
         let size = ahead.0 + ahead.1 + after.0 - after.1;
         let (ln, shift) = (self.ln_total, self.tilt * e);
-        Some((sum, self.doubt * size, ln - shift, PLAIN + 1e-15 * (ln.abs() + shift.abs())))
+        Some((
+            sum,
+            self.doubt * size,
+            ln - shift,
+            RESULT_ROUNDING + 1e-15 * (ln.abs() + shift.abs()),
+        ))
     }
 
     /// An upper bound on δ(e).
-    pub fn above(&self, e: f64) -> Upper {
+    pub fn upper_bound(&self, e: f64) -> UpperBound {
         let (cut, infinite) = (self.cut, self.infinite * (1.0 + 1e-12));
         // δ falls, so a smaller e is safe: then nothing depends on how e/h is rounded.
-        let (sum, error) = self.sum(e * (1.0 - AWAY)).map_or((1.0, 1.0), |found| {
+        let (sum, error) = self.sum(e * (1.0 - EVALUATION_DISTANCE)).map_or((1.0, 1.0), |found| {
             let (sum, error, ln_scale, slack) = found;
             let scale = libm::exp(ln_scale + slack);
             (sum.max(0.0) * scale, error * scale)
         });
         match sum + error + infinite + cut {
-            value if value < 1.0 => Upper { value, cut, infinite, error },
+            value if value < 1.0 => UpperBound { value, cut, infinite, error },
             // A NaN (from an overflow) is no bound either.
-            _ => Upper { value: 1.0, cut: 1.0, infinite, error: 1.0 },
+            _ => UpperBound { value: 1.0, cut: 1.0, infinite, error: 1.0 },
         }
     }
 
     /// A lower bound on E(1−e^{e−ΣU})₊ of these masses, those at ∞ not counted.
-    pub fn below(&self, e: f64) -> f64 {
-        match self.sum(e * (1.0 + AWAY)) {
+    pub fn lower_bound(&self, e: f64) -> f64 {
+        match self.sum(e * (1.0 + EVALUATION_DISTANCE)) {
             Some((sum, error, ln_scale, slack)) => {
                 // Wrapped mass counts at most g's largest value, below 1/(1+s).
                 let wrapped = self.wrapped / (1.0 + self.tilt);

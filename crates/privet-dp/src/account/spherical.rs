@@ -8,16 +8,16 @@
 //! d·ln d units in the last place, is added.
 
 use super::gaussian;
-use super::normal::REACH;
+use super::normal::TAIL_DEVIATIONS;
 use super::quadrature::integral_above;
 
 /// The bound of the Lemma at every real e.
 pub fn delta(e: f64, mu: f64, dimensions: f64, nu: f64) -> f64 {
     let density = chi_density(dimensions);
     let mode = libm::sqrt((dimensions - 1.0).max(0.0));
-    let start = (mode - REACH).max(0.0);
+    let start = (mode - TAIL_DEVIATIONS).max(0.0);
     // χ_d is 1-Lipschitz in the normal vector, so beyond mode + 1 + REACH nothing is left.
-    let end = mode + 1.0 + REACH;
+    let end = mode + 1.0 + TAIL_DEVIATIONS;
     let crossing = (e - mu * mu / 2.0) / mu;
     let body = if nu == 0.0 {
         let loss = |x: f64| -libm::expm1((e - mu * (mu / 2.0 + x)).min(0.0));
@@ -62,7 +62,7 @@ pub fn values(shift: f64, mu: f64, dimensions: f64, step: f64, dots: usize) -> V
 }
 
 /// An e from which on δ(e) ≤ `tail` for the loss shift + μ²/2 + μχ_d.
-pub fn reach(shift: f64, mu: f64, dimensions: f64, tail: f64) -> f64 {
+pub fn tail_start(shift: f64, mu: f64, dimensions: f64, tail: f64) -> f64 {
     let far = libm::sqrt(dimensions) + libm::sqrt(2.0 * -libm::log(tail.max(1e-300)));
     shift + mu * (mu / 2.0 + far)
 }

@@ -19,7 +19,7 @@ use super::parts::Parts;
 /// Number of ε that are used.
 const POINTS: u32 = 96;
 /// δ below which larger ε add next to nothing.
-const NEGLIGIBLE: f64 = 1e-9;
+const NEGLIGIBLE_DELTA: f64 = 1e-9;
 
 /// A lower bound on an attacker's second error, given the first.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ impl TradeOff {
     pub fn with_points(event: &Event, points: u32) -> Result<Self, AccountError> {
         let points = points.max(1);
         let parts = Parts::new(event)?;
-        let most = match parts.epsilon(NEGLIGIBLE.max(2.0 * parts.leak).min(1.0)) {
+        let most = match parts.epsilon(NEGLIGIBLE_DELTA.max(2.0 * parts.leak).min(1.0)) {
             most if most.is_finite() => most,
             // Grids whose distance dominates, or no protection at all.
             _ => 50.0,

@@ -16,7 +16,7 @@ use super::factor::{SCALE, square_root};
 use super::{Factor, MOST_BUFFERS, Participation};
 
 /// The search ends within this factor of the square root's price.
-const CLOSE: f64 = 1.003;
+const SEARCH_PRECISION: f64 = 1.003;
 /// Approximate number of terms that a search may add up.
 const WORK: f64 = 4e6;
 
@@ -33,9 +33,9 @@ fn geometric(p: f64, q: f64, terms: f64) -> f64 {
 }
 
 /// Poles and zeros by their distance from 1, alternating: λ₁, μ₁, λ₂, μ₂, …
-struct Places<'a>(&'a [f64]);
+struct PolesAndZeros<'a>(&'a [f64]);
 
-impl Places<'_> {
+impl PolesAndZeros<'_> {
     fn poles(&self) -> impl Iterator<Item = f64> + Clone + '_ {
         self.0.iter().step_by(2).copied()
     }
@@ -107,7 +107,7 @@ fn price(logs: &[f64], steps: f64, times: u32, every: f64) -> f64 {
     if !turns || places.last().is_none_or(|last| *last > 0.999_9) || places[0] < 1e-9 {
         return f64::INFINITY;
     }
-    let places = Places(&places);
+    let places = PolesAndZeros(&places);
     (places.error_square(steps) * places.sensitivity_square(steps, times, every)).sqrt()
 }
 
@@ -137,11 +137,11 @@ fn descend(logs: &mut [f64], price: &dyn Fn(&[f64]) -> f64, mut rounds: u32) -> 
     best
 }
 
-fn rounded(logs: &[f64]) -> Factor {
+fn round_factor(logs: &[f64]) -> Factor {
     let places: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let down = |x: f64| (x * SCALE).floor() / SCALE;
     let (mut weights, mut decays) = (vec![], vec![]);
-    for (weight, gap) in Places(&places).weights() {
+    for (weight, gap) in PolesAndZeros(&places).weights() {
         weights.push(down(weight.clamp(0.0, 1.0)));
         decays.push(down((1.0 - gap).clamp(0.0, 1.0 - 1.0 / SCALE)));
     }
@@ -172,11 +172,11 @@ pub fn search(steps: u32, participation: Participation) -> Factor {
         if best.as_ref().is_none_or(|(price, _)| found < *price) {
             best = Some((found, logs));
         }
-        let close = times == 1 && found <= CLOSE * target;
-        if close || (times > 1 && gained < CLOSE) {
+        let close = times == 1 && found <= SEARCH_PRECISION * target;
+        if close || (times > 1 && gained < SEARCH_PRECISION) {
             break;
         }
     }
     let logs = best.map(|(_, logs)| logs).unwrap_or_default();
-    rounded(&logs)
+    round_factor(&logs)
 }

@@ -54,12 +54,12 @@ pub enum Factor {
 }
 
 /// The arguments of a sensitivity.
-type Asked = (Factor, u32, Participation);
+type SensitivityArguments = (Factor, u32, Participation);
 
 thread_local! {
     /// The last sensitivity and its arguments: a calibration repeats them at every scale. All of it is
     /// public.
-    static LAST: RefCell<Option<(Asked, f64)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(SensitivityArguments, f64)>> = const { RefCell::new(None) };
 }
 
 /// The steps in which a unit may take part.

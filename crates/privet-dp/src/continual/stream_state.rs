@@ -7,7 +7,7 @@
 //! **Rounding.** Between two streams the difference of a buffer obeys d ← λd + 2²⁴(k − k′) + r with
 //! |r| < 1, since ⌊x⌋ − ⌊x′⌋ is within 1 of x − x′. So it is within min(n, 1/(1 − λ)) fine units of the
 //! exact one, and Cg − Cg′ within Σωⱼ·min(n, 1/(1 − λⱼ))·u·2⁻²⁴ in every coordinate of every step:
-//! [`Rounding::each`]. Tree and square root are exact here.
+//! [`Rounding::rounding_of_step`]. Tree and square root are exact here.
 
 use super::factor::{SCALE, square_root};
 use super::{Factor, StateKey};
@@ -16,24 +16,24 @@ use crate::mechanism::ExactCounts;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Binary places of a buffer below a unit.
-const FINE: u32 = 24;
+const BUFFER_FRACTION_BITS: u32 = 24;
 /// Binary places of a coefficient.
-const PLACES: u32 = 32;
+const COEFFICIENT_FRACTION_BITS: u32 = 32;
 /// The largest contribution, in units.
-const LARGEST: i64 = 1 << 40;
+const LARGEST_CONTRIBUTION: i64 = 1 << 40;
 
 /// The part of a sensitivity due to rounding.
 pub(crate) struct Rounding;
 
 impl Rounding {
     /// Bound on the rounding error of a step's coordinate in the difference of two streams.
-    pub(crate) fn each(factor: &Factor, steps: u32, unit: f64) -> f64 {
+    pub(crate) fn rounding_of_step(factor: &Factor, steps: u32, unit: f64) -> f64 {
         match factor {
             Factor::Tree | Factor::SquareRoot => 0.0,
             Factor::Buffered { weights, decays } => {
                 let kept = |decay: &f64| (1.0 / (1.0 - decay)).min(f64::from(steps));
                 let units: f64 = weights.iter().zip(decays).map(|(w, d)| w * kept(d)).sum();
-                units * unit * 2_f64.powi(-(FINE as i32))
+                units * unit * 2_f64.powi(-(BUFFER_FRACTION_BITS as i32))
             }
         }
     }
@@ -65,7 +65,7 @@ impl std::fmt::Debug for StreamState {
     }
 }
 
-fn whole(coefficient: f64) -> i128 {
+fn scaled_coefficient(coefficient: f64) -> i128 {
     (coefficient * SCALE) as i128
 }
 
@@ -81,10 +81,12 @@ impl StreamState {
         factor.check(steps)?;
         let (vectors, coefficients) = match factor {
             Factor::Tree => (steps.ilog2() as usize + 1, vec![]),
-            Factor::SquareRoot => (0, square_root(steps).into_iter().map(whole).collect()),
+            Factor::SquareRoot => {
+                (0, square_root(steps).into_iter().map(scaled_coefficient).collect())
+            }
             Factor::Buffered { weights, decays } => {
                 let both = weights.iter().chain(decays).copied();
-                (weights.len(), both.map(whole).collect())
+                (weights.len(), both.map(scaled_coefficient).collect())
             }
         };
         Ok(Self {
@@ -100,7 +102,7 @@ impl StreamState {
     }
 
     /// The number of steps so far.
-    pub fn taken(&self) -> u32 {
+    pub fn steps_taken(&self) -> u32 {
         self.taken
     }
 
@@ -109,7 +111,9 @@ impl StreamState {
         if contribution.len() != self.coordinates || self.taken >= self.steps {
             return Err(GateError::Malformed);
         }
-        let k = |place: usize| i128::from(contribution[place].clamp(-LARGEST, LARGEST));
+        let k = |place: usize| {
+            i128::from(contribution[place].clamp(-LARGEST_CONTRIBUTION, LARGEST_CONTRIBUTION))
+        };
         let coordinates = self.coordinates;
         self.taken += 1;
         let (counts, places) = match &self.factor {
@@ -132,22 +136,24 @@ impl StreamState {
                 for (vector, c) in vectors.zip(&self.coefficients) {
                     self.out.iter_mut().zip(vector).for_each(|(out, k)| *out += c * k);
                 }
-                (self.out.clone(), PLACES)
+                (self.out.clone(), COEFFICIENT_FRACTION_BITS)
             }
             Factor::Buffered { weights, .. } => {
                 let (weights, decays) = self.coefficients.split_at(weights.len());
                 for place in 0..coordinates {
-                    self.out[place] = k(place) << (FINE + PLACES);
+                    self.out[place] =
+                        k(place) << (BUFFER_FRACTION_BITS + COEFFICIENT_FRACTION_BITS);
                 }
                 for (buffer, (weight, decay)) in
                     self.memory.chunks_mut(coordinates.max(1)).zip(weights.iter().zip(decays))
                 {
                     for (place, (b, out)) in buffer.iter_mut().zip(&mut self.out).enumerate() {
                         *out += weight * *b;
-                        *b = ((decay * *b) >> PLACES) + (k(place) << FINE);
+                        *b = ((decay * *b) >> COEFFICIENT_FRACTION_BITS)
+                            + (k(place) << BUFFER_FRACTION_BITS);
                     }
                 }
-                (self.out.clone(), FINE + PLACES)
+                (self.out.clone(), BUFFER_FRACTION_BITS + COEFFICIENT_FRACTION_BITS)
             }
         };
         Ok(ExactCounts { counts, unit: self.unit * 2_f64.powi(-(places as i32)) })

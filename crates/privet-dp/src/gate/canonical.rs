@@ -12,7 +12,7 @@
 use serde_json::{Number, Value};
 
 /// Integers up to this absolute value are exact doubles.
-const WIDEST: u64 = 1 << 53;
+const LARGEST_EXACT_INTEGER: u64 = 1 << 53;
 
 /// A document that has no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -88,7 +88,11 @@ fn write(value: &Value, text: &mut String, form: &Form) -> Result<(), TooWide> {
 fn number(number: &Number) -> Result<String, TooWide> {
     let refused = || TooWide(number.to_string());
     if let Some(whole) = number.as_i64() {
-        return if whole.unsigned_abs() <= WIDEST { Ok(whole.to_string()) } else { Err(refused()) };
+        return if whole.unsigned_abs() <= LARGEST_EXACT_INTEGER {
+            Ok(whole.to_string())
+        } else {
+            Err(refused())
+        };
     }
     match number.as_f64() {
         Some(double) if number.is_f64() => Ok(ecmascript(double)),

@@ -8,7 +8,7 @@
 
 use super::canonical::TooWide;
 use super::ledger_entry::LedgerEntry;
-use super::provenance::{Provenance, SILENT, Version};
+use super::provenance::{LAST_WITHOUT_PROVENANCE, Provenance, Version};
 use super::seal::{self, Signature};
 use super::statement::Statement;
 use crate::account::{self, AccountError, Event, Filter, Guarantee, SeenBy, Tally};
@@ -106,7 +106,7 @@ impl Certificate {
     ) -> Result<Self, AccountError> {
         let mut guarantee = statement.claim;
         // A fixed seed claims nothing, so there is nothing to recompute: an audit makes many of these.
-        if origin != Origin::FixedSeed && !supports(&events, &guarantee)? {
+        if origin != Origin::FixedSeed && !events_prove(&events, &guarantee)? {
             guarantee = account::guarantee(&events, guarantee.delta)?;
         }
         Ok(Self::of(events, None, guarantee, origin, statement))
@@ -184,7 +184,7 @@ impl Certificate {
     pub fn version(&self) -> Option<Version> {
         match &self.made {
             // Only the first version left this out, and it wrote the first format.
-            None => self.is_format_1().then_some(SILENT),
+            None => self.is_format_1().then_some(LAST_WITHOUT_PROVENANCE),
             // Where noise is not repeatable, date and id are drawn with it.
             Some(made) => {
                 let dated = made.id.is_some() || self.randomness != Some(Origin::OperatingSystem);
@@ -228,7 +228,7 @@ impl Certificate {
         if let Some(filter) = &self.filter {
             return recheck_filter(filter, events, &rounded).map(|()| Some(*claimed));
         }
-        if !supports(events, &rounded)? {
+        if !events_prove(events, &rounded)? {
             let proved = account::guarantee(events, claimed.delta)?;
             if proved.neighbours != claimed.neighbours || proved.unit != claimed.unit {
                 return Err(CertificateError::OtherNeighbours);
@@ -243,7 +243,7 @@ impl Certificate {
 }
 
 /// True if the events prove the claim, relation and unit included.
-fn supports(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
+fn events_prove(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
     let found = account::relation(events)?;
     // ε = ∞ always holds, and is kept out of the computation.
     let met = if claim.epsilon == f64::INFINITY {

@@ -15,9 +15,9 @@
 //! settled
 //! ```
 //!
-//! A stream of very many draws commits many at once ([`Journal::ahead`]): `ahead 500` means that draws
-//! up to number 500 may have been made, and `made 321`, before a state is suspended, that exactly 321
-//! were.
+//! A stream of very many draws commits many at once ([`Journal::committing_ahead`]): `ahead 500` means
+//! that draws up to number 500 may have been made, and `made 321`, before a state is suspended, that
+//! exactly 321 were.
 
 use super::{Certificate, Purse, PurseError, Spend, sorted};
 use sha2::{Digest, Sha256};
@@ -28,10 +28,10 @@ use std::time::{Duration, Instant};
 
 const FIRST_LINE: &str = "privet-session-1";
 /// Largest size of a journal: it is read whole; one line per draw.
-const LARGEST: u64 = 1 << 30;
+const LARGEST_JOURNAL: u64 = 1 << 30;
 /// Time to wait for another holder of the lock: a process that is being started may hold a copy of it
 /// for a moment.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The journal of one session.
 #[derive(Debug)]
@@ -56,8 +56,9 @@ impl Journal {
     pub fn create(path: &Path) -> Result<Self, PurseError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        let file = owner_only(&mut options).open(path).map_err(|error| kept(path, &error))?;
-        let mut journal = Self::locked(file, path)?;
+        let file =
+            owner_only(&mut options).open(path).map_err(|error| journal_error(path, &error))?;
+        let mut journal = Self::lock_journal(file, path)?;
         journal.line(FIRST_LINE)?;
         Ok(journal)
     }
@@ -65,21 +66,22 @@ impl Journal {
     /// Opens an existing journal.
     pub fn open(path: &Path) -> Result<Self, PurseError> {
         let file = OpenOptions::new().read(true).write(true).open(path);
-        let mut journal = Self::locked(file.map_err(|error| kept(path, &error))?, path)?;
+        let mut journal =
+            Self::lock_journal(file.map_err(|error| journal_error(path, &error))?, path)?;
         journal.read()?;
         Ok(journal)
     }
 
-    fn locked(file: File, path: &Path) -> Result<Self, PurseError> {
+    fn lock_journal(file: File, path: &Path) -> Result<Self, PurseError> {
         let name = path.display().to_string();
         let start = Instant::now();
         while let Err(error) = file.try_lock() {
             match error {
-                std::fs::TryLockError::WouldBlock if start.elapsed() < PATIENCE => {
+                std::fs::TryLockError::WouldBlock if start.elapsed() < LOCK_PATIENCE => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 std::fs::TryLockError::WouldBlock => return Err(PurseError::InUse(name)),
-                std::fs::TryLockError::Error(error) => return Err(kept(path, &error)),
+                std::fs::TryLockError::Error(error) => return Err(journal_error(path, &error)),
             }
         }
         Ok(Self {
@@ -98,7 +100,7 @@ impl Journal {
     fn read(&mut self) -> Result<(), PurseError> {
         let odd = |what: &str| PurseError::NotKept(format!("{what} in a session's journal"));
         let failed = |error: std::io::Error| PurseError::NotKept(error.to_string());
-        if self.file.metadata().map_err(failed)?.len() > LARGEST {
+        if self.file.metadata().map_err(failed)?.len() > LARGEST_JOURNAL {
             return Err(odd("too many lines"));
         }
         let mut bytes = Vec::new();
@@ -130,7 +132,7 @@ impl Journal {
                 Some(("aside", state)) => {
                     let (generation, digest) =
                         state.split_once(' ').ok_or_else(|| odd("a line that is none"))?;
-                    self.known(number(generation)?, digest);
+                    self.remember_digest(number(generation)?, digest);
                 }
                 Some(("resume", generation)) if number(generation)? >= self.generations => {
                     self.generations = number(generation)?.saturating_add(1);
@@ -145,7 +147,7 @@ impl Journal {
 
     /// Keeps the digest of a suspended state. A state of a generation that has not begun yet replaces
     /// those of the same generation: they may hold different news, and only one of them may be resumed.
-    fn known(&mut self, generation: u64, digest: &str) {
+    fn remember_digest(&mut self, generation: u64, digest: &str) {
         if generation > self.generations {
             self.aside.retain(|(known, _)| *known != generation);
         }
@@ -153,7 +155,7 @@ impl Journal {
     }
 
     /// Commits this many draws at once from here on: a process that ends early loses up to that many.
-    pub fn ahead(self, draws: u64) -> Self {
+    pub fn committing_ahead(self, draws: u64) -> Self {
         Self { ahead: draws.max(1), ..self }
     }
 
@@ -213,11 +215,11 @@ impl Purse for Journal {
             self.committed = self.draws;
         }
         self.line(&format!("aside {generation} {digest}"))?;
-        self.known(generation, digest);
+        self.remember_digest(generation, digest);
         Ok(())
     }
 
-    fn fresh(
+    fn check_resumable(
         &self,
         spend: &Spend,
         generation: u64,
@@ -237,7 +239,7 @@ impl Purse for Journal {
         Ok(())
     }
 
-    fn resumed(&mut self, generation: u64) -> Result<u64, PurseError> {
+    fn record_resumption(&mut self, generation: u64) -> Result<u64, PurseError> {
         self.going()?;
         self.line(&format!("resume {generation}"))?;
         self.generations = generation.saturating_add(1);
@@ -245,7 +247,7 @@ impl Purse for Journal {
         Ok(self.draws)
     }
 
-    fn settled(&mut self, _certificate: &Certificate) -> Result<(), PurseError> {
+    fn record_settlement(&mut self, _certificate: &Certificate) -> Result<(), PurseError> {
         self.line("settled")?;
         self.ended = true;
         Ok(())
@@ -265,7 +267,7 @@ fn digest(spend: &Spend) -> Result<String, PurseError> {
     Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn kept(path: &Path, error: &std::io::Error) -> PurseError {
+fn journal_error(path: &Path, error: &std::io::Error) -> PurseError {
     PurseError::NotKept(format!("{}: {error}", path.display()))
 }
 
@@ -295,7 +297,7 @@ mod tests {
         let (neighbours, unit) = (Neighbours::AddRemove, Unit::Record);
         let spend = Spend::Exactly(Event::Use { neighbours, unit, cost });
         let known = |journal: &Journal, generation, state| {
-            journal.fresh(&spend, generation, 0, state).is_ok()
+            journal.check_resumable(&spend, generation, 0, state).is_ok()
         };
         let mut journal = Journal::create(&path).unwrap();
         journal.reserve(&spend).unwrap();
@@ -307,7 +309,7 @@ mod tests {
         let mut journal = Journal::open(&path).unwrap();
         assert!(known(&journal, 1, "y") && !known(&journal, 1, "x"), "read again");
         // Once the generation has begun, its states before and after the draw both count.
-        journal.resumed(0).unwrap();
+        journal.record_resumption(0).unwrap();
         journal.put_aside(1, "z").unwrap();
         assert!(known(&journal, 1, "y") && known(&journal, 1, "z") && !known(&journal, 0, "a"));
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// A sequence of leaves, run-length encoded, repeated as a whole.
 #[derive(Debug, Clone, PartialEq)]
-struct Stretch {
+struct LeafSequence {
     /// Each leaf, with its number of consecutive repetitions.
     leaves: Vec<(u64, Event)>,
     /// The largest number of repetitions of the whole sequence.
@@ -21,7 +21,7 @@ struct Stretch {
 /// The remaining planned leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PlanPosition {
-    stretches: VecDeque<Stretch>,
+    stretches: VecDeque<LeafSequence>,
     /// Position in the first stretch: completed repetitions, index of the next leaf, charged draws of
     /// that leaf.
     walked: u64,
@@ -77,7 +77,7 @@ impl PlanPosition {
 
     /// The number of completed draws of the next leaf's mechanism, if it takes several
     /// ([`crate::account::Cost::draws`]).
-    pub fn place(&self) -> u64 {
+    pub fn draws_completed(&self) -> u64 {
         match self.next() {
             Some(Event::Use { cost, .. }) => self.charged % u64::from(cost.draws().max(1)),
             _ => 0,
@@ -103,7 +103,7 @@ impl PlanPosition {
 }
 
 /// The stretches of a tree, in order of execution.
-fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
+fn append(event: &Event, times: u64, into: &mut VecDeque<LeafSequence>) {
     match event {
         // A stream is one event, of as many draws as it has steps.
         Event::Use { cost, .. } => {
@@ -122,17 +122,17 @@ fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
             let mut inner = VecDeque::new();
             append(event, 1, &mut inner);
             // Inside, an optional part must be completed or skipped as a whole.
-            let leaves = inner.into_iter().flat_map(Stretch::unrolled).collect();
+            let leaves = inner.into_iter().flat_map(LeafSequence::unrolled).collect();
             for _ in 0..times {
                 let most = u64::from(*count);
-                into.push_back(Stretch { leaves: Vec::clone(&leaves), most, optional: true });
+                into.push_back(LeafSequence { leaves: Vec::clone(&leaves), most, optional: true });
             }
         }
     }
 }
 
 /// Adds a leaf to the last mandatory stretch, or begins one.
-fn push(into: &mut VecDeque<Stretch>, times: u64, leaf: &Event) {
+fn push(into: &mut VecDeque<LeafSequence>, times: u64, leaf: &Event) {
     if times == 0 {
         return;
     }
@@ -140,7 +140,7 @@ fn push(into: &mut VecDeque<Stretch>, times: u64, leaf: &Event) {
     let leaves = match begun {
         Some(stretch) => &mut stretch.leaves,
         None => {
-            into.push_back(Stretch { leaves: Vec::new(), most: 1, optional: false });
+            into.push_back(LeafSequence { leaves: Vec::new(), most: 1, optional: false });
             match into.back_mut() {
                 Some(stretch) => &mut stretch.leaves,
                 None => return,
@@ -153,7 +153,7 @@ fn push(into: &mut VecDeque<Stretch>, times: u64, leaf: &Event) {
     }
 }
 
-impl Stretch {
+impl LeafSequence {
     fn unrolled(self) -> Vec<(u64, Event)> {
         if let [(times, leaf)] = &self.leaves[..] {
             return vec![(times.saturating_mul(self.most), leaf.clone())];

@@ -30,7 +30,7 @@ impl PlannedDraws {
     }
 
     /// The number of completed draws.
-    pub fn made(&self) -> u64 {
+    pub fn completed(&self) -> u64 {
         self.made
     }
 

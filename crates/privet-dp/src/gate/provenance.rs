@@ -8,7 +8,7 @@ use std::fmt;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The last version whose certificates omit this.
-pub const SILENT: Version = Version(0, 1, 0);
+pub const LAST_WITHOUT_PROVENANCE: Version = Version(0, 1, 0);
 
 /// The origin of a certificate; under its seal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Provenance {
     pub fn well_formed(&self) -> bool {
         let date = |text: &String| privet_core::is_timestamp(text);
         let id = |text: &String| super::from_hex(text).is_some_and(|bytes| bytes.len() == 16);
-        Version::of(&self.version).is_some_and(|version| version > SILENT)
+        Version::of(&self.version).is_some_and(|version| version > LAST_WITHOUT_PROVENANCE)
             && self.date.as_ref().is_none_or(date)
             && self.id.as_ref().is_none_or(id)
             && self.date.is_some() == self.id.is_some()
@@ -68,7 +68,7 @@ impl Version {
 
     /// The version of this program.
     pub fn this() -> Self {
-        Self::of(VERSION).unwrap_or(SILENT)
+        Self::of(VERSION).unwrap_or(LAST_WITHOUT_PROVENANCE)
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
         let seeded = Provenance::now(Some(Origin::FixedSeed));
         assert!(seeded.well_formed() && seeded == Provenance::now(Some(Origin::FixedSeed)));
         for change in [
-            |made: &mut Provenance| made.version = SILENT.to_string(),
+            |made: &mut Provenance| made.version = LAST_WITHOUT_PROVENANCE.to_string(),
             |made: &mut Provenance| made.version = "new\n".into(),
             |made: &mut Provenance| made.date = Some("yesterday".into()),
             |made: &mut Provenance| made.date = Some("2026-13-01T00:00:00Z".into()),

@@ -5,7 +5,7 @@
 //! crash can waste budget, never hide spending.
 
 use super::{Certificate, LedgerEntry, Spend};
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 
 /// Reason for a purse's refusal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum PurseError {
 
 impl PurseError {
     /// Without a purse nothing can be suspended.
-    pub(super) fn nobody() -> Self {
+    pub(super) fn without_purse() -> Self {
         Self::Refused("a session is put aside and taken up with a journal or a ledger only".into())
     }
 }
@@ -44,7 +44,7 @@ impl PurseError {
 pub trait Purse {
     /// Receives the definition of a unit for all later reservations; refuses if the budget belongs to
     /// another definition. A purse without limits on users ignores it.
-    fn spent_on(&mut self, _whose: &Whose) -> Result<(), PurseError> {
+    fn spent_on(&mut self, _whose: &UnitDefinition) -> Result<(), PurseError> {
         Ok(())
     }
 
@@ -60,7 +60,7 @@ pub trait Purse {
 
     /// Refuses a state that was resumed before, that belongs to another session, or that was never
     /// suspended. Commits nothing.
-    fn fresh(
+    fn check_resumable(
         &self,
         spend: &Spend,
         generation: u64,
@@ -70,16 +70,16 @@ pub trait Purse {
 
     /// Commits, durably, that a session resumes its state of this generation. Returns the number of
     /// committed draws: one more than the state counts means that an answer was lost.
-    fn resumed(&mut self, generation: u64) -> Result<u64, PurseError>;
+    fn record_resumption(&mut self, generation: u64) -> Result<u64, PurseError>;
 
     /// Records that the whole reservation is spent, and the release made, with this certificate.
-    fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError>;
+    fn record_settlement(&mut self, certificate: &Certificate) -> Result<(), PurseError>;
 
     /// Frees the reservation, as nothing was drawn. `reason` is a word, never a value.
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError>;
 
     /// The ledger entry of this spending, which certificates then state; `None` if there is no ledger.
-    fn entered(&self) -> Option<LedgerEntry> {
+    fn ledger_entry(&self) -> Option<LedgerEntry> {
         None
     }
 }
@@ -93,15 +93,15 @@ impl Purse for () {
     }
     /// Refuses: a copied or forged state could not be told from the suspended one.
     fn put_aside(&mut self, _generation: u64, _digest: &str) -> Result<(), PurseError> {
-        Err(PurseError::nobody())
+        Err(PurseError::without_purse())
     }
-    fn fresh(&self, _: &Spend, _: u64, _: u64, _: &str) -> Result<(), PurseError> {
-        Err(PurseError::nobody())
+    fn check_resumable(&self, _: &Spend, _: u64, _: u64, _: &str) -> Result<(), PurseError> {
+        Err(PurseError::without_purse())
     }
-    fn resumed(&mut self, _generation: u64) -> Result<u64, PurseError> {
-        Err(PurseError::nobody())
+    fn record_resumption(&mut self, _generation: u64) -> Result<u64, PurseError> {
+        Err(PurseError::without_purse())
     }
-    fn settled(&mut self, _certificate: &Certificate) -> Result<(), PurseError> {
+    fn record_settlement(&mut self, _certificate: &Certificate) -> Result<(), PurseError> {
         Ok(())
     }
     fn void(&mut self, _reason: &'static str) -> Result<(), PurseError> {

@@ -61,7 +61,10 @@ pub fn document(kind: &str, body: Value, certificate: &Certificate) -> Value {
 
 /// Returns the document with a fresh digest, signed if a 32-byte ed25519 secret is given; drops an
 /// earlier signature.
-pub fn sealed(mut document: Value, secret: Option<&[u8; 32]>) -> Result<Value, CertificateError> {
+pub fn seal_document(
+    mut document: Value,
+    secret: Option<&[u8; 32]>,
+) -> Result<Value, CertificateError> {
     let parts = Parts::of(&document)?;
     let digest = parts.digest()?;
     let signature = secret.map(|secret| {
@@ -207,7 +210,7 @@ mod tests {
     fn any_change_breaks_the_seal() {
         for document in documents() {
             assert_eq!(check(&document), Err(CertificateError::Edited), "no digest");
-            let document = sealed(document, None).unwrap();
+            let document = seal_document(document, None).unwrap();
             assert_eq!(check(&document), Ok(None));
             let body = if document.get("kind").is_some() { "body" } else { "model" };
             for change in [
@@ -224,7 +227,7 @@ mod tests {
                 assert_eq!(check(&edited), Err(CertificateError::Edited), "{edited}");
             }
         }
-        let [_, two] = documents().map(|document| sealed(document, None).unwrap());
+        let [_, two] = documents().map(|document| seal_document(document, None).unwrap());
         for (field, value) in [("kind", json!("table")), ("more", json!(1))] {
             let mut edited = two.clone();
             edited[field] = value;
@@ -235,7 +238,7 @@ mod tests {
     /// Layout, the order of keys and another spelling of the same double do not matter in format 2.
     #[test]
     fn format_2_seals_what_is_said_not_how() {
-        let [_, two] = documents().map(|document| sealed(document, None).unwrap());
+        let [_, two] = documents().map(|document| seal_document(document, None).unwrap());
         let text = serde_json::to_string_pretty(&two).unwrap();
         let other = text.replace("0.1", "1.0e-1").replace("10", "10.0");
         assert_ne!(other, text);
@@ -262,7 +265,7 @@ mod tests {
             ),
         ];
         for (document, text) in by_hand {
-            let document = sealed(document, None).unwrap();
+            let document = seal_document(document, None).unwrap();
             assert_eq!(document["certificate"]["digest"], to_hex(&Sha256::digest(text)));
         }
     }
@@ -270,14 +273,14 @@ mod tests {
     #[test]
     fn a_signature_vouches_and_cannot_be_moved() {
         for document in documents() {
-            let signed = sealed(document.clone(), Some(&[7; 32])).unwrap();
+            let signed = seal_document(document.clone(), Some(&[7; 32])).unwrap();
             let signer = check(&signed).unwrap().unwrap();
             assert_eq!(signer.public_key(), public_key(&[7; 32]));
-            let again = sealed(signed.clone(), None).unwrap();
+            let again = seal_document(signed.clone(), None).unwrap();
             assert_eq!(check(&again), Ok(None), "sealed anew by somebody without the key");
             let mut moved = document;
             moved["certificate"]["notes"] = json!(["other"]);
-            let mut moved = sealed(moved, None).unwrap();
+            let mut moved = seal_document(moved, None).unwrap();
             moved["certificate"]["signature"] = signed["certificate"]["signature"].clone();
             assert_eq!(check(&moved), Err(CertificateError::Signature));
         }
@@ -286,7 +289,7 @@ mod tests {
     /// Format 1 signs a bare digest, which must not verify as a signature of format 2.
     #[test]
     fn a_signature_of_one_format_is_none_of_the_other() {
-        let [_, two] = documents().map(|document| sealed(document, None).unwrap());
+        let [_, two] = documents().map(|document| seal_document(document, None).unwrap());
         let digest = two["certificate"]["digest"].as_str().unwrap();
         let bare = SigningKey::from_bytes(&[7; 32]).sign(digest.as_bytes());
         let mut replayed = two.clone();
@@ -301,7 +304,7 @@ mod tests {
         let neutral = format!("01{}", "00".repeat(31));
         let signature = format!("{neutral}{}", "00".repeat(32));
         for document in documents() {
-            let mut forged = sealed(document, None).unwrap();
+            let mut forged = seal_document(document, None).unwrap();
             forged["certificate"]["signature"] =
                 json!({"public_key": neutral, "signature": signature});
             assert_eq!(check(&forged), Err(CertificateError::Signature));
@@ -316,7 +319,7 @@ mod tests {
             assert_eq!(from_hex(odd), None, "{odd}");
         }
         let [one, _] = documents();
-        let mut signed = sealed(one, Some(&[7; 32])).unwrap();
+        let mut signed = seal_document(one, Some(&[7; 32])).unwrap();
         let mut text =
             signed["certificate"]["signature"]["signature"].as_str().unwrap().to_string();
         let small = (0..text.len()).step_by(2).find(|at| text[*at..].starts_with('0')).unwrap();
@@ -344,7 +347,7 @@ mod tests {
             (later, "privet-3"),
             (wide, "beyond 2^53"),
         ] {
-            let found = sealed(odd.clone(), None).unwrap_err();
+            let found = seal_document(odd.clone(), None).unwrap_err();
             assert!(found.to_string().contains(words), "{found}");
             assert_eq!(check(&odd), Err(found));
         }

@@ -88,7 +88,7 @@ impl Session<'_> {
         let source = self.charge(whole)?;
         let mut best: Option<(f64, T)> = None;
         for _ in 0..draw(law, source).map_err(GateError::from)? {
-            let mut hidden = Session::hidden(event.clone(), None, &mut *source);
+            let mut hidden = Session::hidden_run(event.clone(), None, &mut *source);
             let number = hidden.number();
             let noisy = run(records, &mut hidden)?;
             let (score, value) = hidden.hidden_outcome(number, noisy)?;
@@ -114,7 +114,7 @@ impl Session<'_> {
         for _ in 0..draw(law, source).map_err(GateError::from)? {
             let place = source.below(candidates.len() as u64) as usize;
             let Candidate { event, walk } = &candidates[place];
-            let mut hidden = Session::hidden(event.clone(), walk.clone(), &mut *source);
+            let mut hidden = Session::hidden_run(event.clone(), walk.clone(), &mut *source);
             let number = hidden.number();
             let made = (trial.make)(records, place, &mut hidden)?;
             let value = hidden.within_run(&made)?;

@@ -224,7 +224,11 @@ impl<'a> Session<'a> {
 
     /// Makes the session a distributed one: all servers add noise, and mechanisms without a proof for
     /// that are refused.
-    pub fn among(mut self, among: Participants, together: &'a dyn PartyChannel) -> Self {
+    pub fn distributed_among(
+        mut self,
+        among: Participants,
+        together: &'a dyn PartyChannel,
+    ) -> Self {
         self.together = Some((among, together));
         self
     }
@@ -252,11 +256,11 @@ impl<'a> Session<'a> {
     ) -> Result<(Participants, &'a dyn PartyChannel, &mut dyn Source), GateError> {
         let (among, together) = self.together.ok_or(GateError::Alone)?;
         self.repeatable |= together.origin() == Origin::FixedSeed;
-        Ok((among, together, self.charged(leaf)?))
+        Ok((among, together, self.charge_leaf(leaf)?))
     }
 
     /// The session of one of several runs, which releases nothing.
-    pub(super) fn hidden(
+    pub(super) fn hidden_run(
         planned: Event,
         walk: Option<serde_json::Value>,
         source: &'a mut dyn Source,
@@ -279,7 +283,7 @@ impl<'a> Session<'a> {
         if self.number != number || !complete {
             return Err(GateError::NotAsPlanned);
         }
-        self.own(noisy)
+        self.unwrap_own(noisy)
     }
 
     /// Begins the walk that the session was opened with; once.
@@ -308,8 +312,8 @@ impl<'a> Session<'a> {
     }
 
     /// The ledger entry of this session's spending.
-    pub(super) fn entered(&self) -> Option<LedgerEntry> {
-        let told = self.purse.as_ref().and_then(|purse| purse.entered());
+    pub(super) fn ledger_entry(&self) -> Option<LedgerEntry> {
+        let told = self.purse.as_ref().and_then(|purse| purse.ledger_entry());
         told.or_else(|| self.entered.clone())
     }
 
@@ -345,7 +349,7 @@ impl<'a> Session<'a> {
     }
 
     /// True if any noise was drawn: from then on the budget is spent, whatever happens.
-    pub fn spent(&self) -> bool {
+    pub fn has_spent(&self) -> bool {
         self.draws() > 0
     }
 
@@ -367,10 +371,10 @@ impl<'a> Session<'a> {
         if self.is_together() {
             return Err(GateError::Alone);
         }
-        self.charged(leaf)
+        self.charge_leaf(leaf)
     }
 
-    fn charged(&mut self, leaf: Event) -> Result<&mut dyn Source, GateError> {
+    fn charge_leaf(&mut self, leaf: Event) -> Result<&mut dyn Source, GateError> {
         let index = self.draws();
         match (&mut self.progress, &self.spend) {
             (Progress::Planned { course, draws }, _) => {
@@ -403,7 +407,9 @@ impl<'a> Session<'a> {
     /// several draws checks that its own index agrees.
     pub(crate) fn place_in(&self, leaf: &Event) -> Option<u64> {
         match &self.progress {
-            Progress::Planned { course, .. } if course.next() == Some(leaf) => Some(course.place()),
+            Progress::Planned { course, .. } if course.next() == Some(leaf) => {
+                Some(course.draws_completed())
+            }
             _ => None,
         }
     }
@@ -446,13 +452,14 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the inner value if it belongs to this session.
-    fn own<T>(&self, noisy: Noisy<T>) -> Result<T, GateError> {
+    fn unwrap_own<T>(&self, noisy: Noisy<T>) -> Result<T, GateError> {
         if noisy.session == self.number { Ok(noisy.value) } else { Err(GateError::Foreign) }
     }
 
     /// Combines several noisy values into one.
     pub fn gather<T>(&self, parts: Vec<Noisy<T>>) -> Result<Noisy<Vec<T>>, GateError> {
-        let values = parts.into_iter().map(|part| self.own(part)).collect::<Result<_, _>>()?;
+        let values =
+            parts.into_iter().map(|part| self.unwrap_own(part)).collect::<Result<_, _>>()?;
         Ok(self.mark_noisy(values))
     }
 
@@ -471,7 +478,7 @@ impl<'a> Session<'a> {
             match walking.walk.next(answer.take()) {
                 Next::Ask(query) => {
                     let noisy = respond(&query, self)?;
-                    answer = Some(self.own(noisy)?);
+                    answer = Some(self.unwrap_own(noisy)?);
                 }
                 Next::Release(artefact) => return Ok(Some(self.mark_noisy(artefact))),
                 Next::End => return Ok(None),
@@ -489,7 +496,7 @@ impl<'a> Session<'a> {
     ) -> Result<Release<T>, GateError> {
         let release = self.conclude(noisy, statement)?;
         if let Some(purse) = &mut self.purse {
-            purse.settled(release.certificate())?;
+            purse.record_settlement(release.certificate())?;
         }
         Ok(release)
     }
@@ -516,7 +523,7 @@ impl<'a> Session<'a> {
         noisy: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
-        let value = self.own(noisy)?;
+        let value = self.unwrap_own(noisy)?;
         self.repeatable |= self.source.origin() == Origin::FixedSeed;
         let certificate = self.certificate(statement)?;
         self.certified = true;
@@ -525,7 +532,7 @@ impl<'a> Session<'a> {
 
     /// One of very many releases of a stream, under the certificate released before ([`Session::emit`]):
     /// it claims the whole session, this release included. Refused if there is no such certificate.
-    pub fn covered<'n, T>(&self, noisy: &'n Noisy<T>) -> Result<&'n T, GateError> {
+    pub fn open_covered<'n, T>(&self, noisy: &'n Noisy<T>) -> Result<&'n T, GateError> {
         if self.hidden {
             return Err(GateError::Hidden);
         }
@@ -539,7 +546,7 @@ impl<'a> Session<'a> {
     /// Ends a session early. If anything was drawn, the certificate states that the whole plan is spent.
     /// If nothing was, the reservation is void.
     pub fn abort(mut self, mut statement: Statement) -> Result<Option<Certificate>, GateError> {
-        let spent = self.spent();
+        let spent = self.has_spent();
         if !spent {
             if let Some(purse) = &mut self.purse {
                 purse.void("aborted before the first draw")?;
@@ -549,7 +556,7 @@ impl<'a> Session<'a> {
         statement.notes.push(super::ENDED_EARLY.into());
         let certificate = self.certificate(statement)?;
         if let Some(purse) = &mut self.purse {
-            purse.settled(&certificate)?;
+            purse.record_settlement(&certificate)?;
         }
         Ok(Some(certificate))
     }
@@ -573,7 +580,7 @@ impl<'a> Session<'a> {
             }
             (Spend::Within(_), Progress::Planned { .. }) => return Err(GateError::NotAsPlanned),
         };
-        certificate.ledger = self.entered();
+        certificate.ledger = self.ledger_entry();
         Ok(certificate)
     }
 }

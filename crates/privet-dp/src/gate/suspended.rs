@@ -16,7 +16,9 @@
 use super::seal::to_hex;
 use super::session::Progress;
 use super::walk::RunningWalk;
-use super::{GateError, Informed, LedgerEntry, Purse, PurseError, Session, Spend, Walk, sorted};
+use super::{
+    GateError, LedgerEntry, Purse, PurseError, ReceivingWalk, Session, Spend, Walk, sorted,
+};
 use crate::account::{Event, Tally};
 use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -77,7 +79,7 @@ impl<W: Walk> Suspended<W> {
     }
 
     /// The ledger entry of the whole budget; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
         self.entered.as_ref()
     }
 
@@ -97,19 +99,19 @@ fn new_id() -> Result<String, GateError> {
 /// True if the number of draws determines which draws they were, that is, if an event that may stop
 /// early comes last.
 fn told_by_number(spend: &Spend) -> bool {
-    fn told(event: &Event, last: bool) -> bool {
+    fn draws_told(event: &Event, last: bool) -> bool {
         match event {
             Event::Use { .. } | Event::Selected { .. } | Event::BestOf { .. } => true,
             Event::All(parts) => {
                 let end = parts.len().saturating_sub(1);
-                parts.iter().enumerate().all(|(place, part)| told(part, last && place == end))
+                parts.iter().enumerate().all(|(place, part)| draws_told(part, last && place == end))
             }
-            Event::Repeat { count, event } => told(event, last && *count <= 1),
-            Event::UpTo { event, .. } => last && told(event, false),
+            Event::Repeat { count, event } => draws_told(event, last && *count <= 1),
+            Event::UpTo { event, .. } => last && draws_told(event, false),
         }
     }
     match spend {
-        Spend::Exactly(event) => told(event, true),
+        Spend::Exactly(event) => draws_told(event, true),
         // The state lists the charged events.
         Spend::Within(_) => true,
     }
@@ -132,7 +134,7 @@ impl Session<'_> {
             Some(id) => id.to_string(),
             None => new_id()?,
         };
-        let (certified, entered) = (self.certified(), self.entered());
+        let (certified, entered) = (self.certified(), self.ledger_entry());
         let (spend, progress, repeatable, purse) = self.into_rest();
         if !told_by_number(&spend) {
             return Err(GateError::NotAsPlanned);
@@ -154,7 +156,7 @@ impl Session<'_> {
             walk,
         };
         // Without a purse nothing could distinguish it from a forged state.
-        let purse = purse.ok_or_else(PurseError::nobody)?;
+        let purse = purse.ok_or_else(PurseError::without_purse)?;
         purse.put_aside(generation, &state.digest()?)?;
         Ok(state)
     }
@@ -183,12 +185,12 @@ impl<W: Walk> Suspended<W> {
         if !told_by_number(&self.spend) {
             return Err(GateError::NotAsPlanned);
         }
-        purse.fresh(&self.spend, generation, self.draws, &self.digest()?)?;
+        purse.check_resumable(&self.spend, generation, self.draws, &self.digest()?)?;
         self.generation = generation.checked_add(1).ok_or(GateError::NotAsPlanned)?;
         tell(&mut self.walk);
         purse.put_aside(self.generation, &self.digest()?)?;
         keep(&self)?;
-        let committed = purse.resumed(generation)?;
+        let committed = purse.record_resumption(generation)?;
         let lost = committed.checked_sub(self.draws).ok_or(GateError::NotAsPlanned)?;
         let mut session = Session::taken_up(
             self.spend,
@@ -216,7 +218,7 @@ impl<W: Walk> Suspended<W> {
     }
 }
 
-impl<W: Informed> Suspended<W> {
+impl<W: ReceivingWalk> Suspended<W> {
     /// As [`Suspended::resume`], with public news for the walk. The news is part of the state that is
     /// written down before anything is drawn, so that a process that ends early leaves a state with its
     /// query.
@@ -227,7 +229,7 @@ impl<W: Informed> Suspended<W> {
         purse: &'a mut dyn Purse,
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
     ) -> Result<(Session<'a>, RunningWalk<W>), GateError> {
-        self.taken_up(|walk| walk.told(news), source, purse, keep)
+        self.taken_up(|walk| walk.receive(news), source, purse, keep)
     }
 }
 

@@ -69,12 +69,12 @@ pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
 }
 
 /// A walk that receives public data whenever its session is resumed: the queries of a batch.
-pub trait Informed: Walk {
+pub trait ReceivingWalk: Walk {
     /// The public data: plain, and independent of all records.
     type News: Serialize + 'static;
 
     /// Receives the data, before the next query.
-    fn told(&mut self, news: Self::News);
+    fn receive(&mut self, news: Self::News);
 }
 
 /// A walk that a session began or resumed. A session runs no others: a walk from elsewhere could hold

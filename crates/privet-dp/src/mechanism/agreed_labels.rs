@@ -26,7 +26,7 @@
 //! The batch is fixed before the first vote: its questions may not depend on its labels. Tested by
 //! `tests/all/argmax.rs`.
 
-use super::grid::{from_grid, up};
+use super::grid::{from_grid, round_up};
 use super::noisy_argmax::{NoisyArgmax, Votes, exact, first_largest};
 use super::stability::Stability;
 use crate::account::agreement::{Agreement, Gaps};
@@ -66,11 +66,11 @@ impl AgreedLabels {
     pub fn event(&self) -> Result<Event, GateError> {
         self.test().event()?;
         Agreement::new(self.argmax.noise_scale, 1, self.delta)?;
-        let epsilon = up(up(1.0 / self.test_scale) + self.label_epsilon);
+        let epsilon = round_up(round_up(1.0 / self.test_scale) + self.label_epsilon);
         let grid = GridGaussian::new(self.argmax.noise_scale)?;
         let coordinates = u64::from(self.questions) * self.argmax.classes as u64;
-        let apart = up((1.0 + libm::exp(epsilon)) * grid.distance(coordinates));
-        let delta = up(self.delta + apart);
+        let apart = round_up((1.0 + libm::exp(epsilon)) * grid.distance(coordinates));
+        let delta = round_up(self.delta + apart);
         let cost = Cost::Approximate { epsilon, delta };
         Ok(Event::Use { neighbours: self.argmax.neighbours, unit: self.argmax.unit, cost })
     }

@@ -11,7 +11,7 @@
 //! every candidate has a probability above 0, so that pure ε holds. The number of sampling rounds
 //! depends on the scores: the running time is not private. Tested by `tests/all/selection.rs`.
 
-use super::grid::up;
+use super::grid::round_up;
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{NoiseError, Parts, RATE, choose_by_weight, choose_lazily};
@@ -46,7 +46,7 @@ impl Choice {
 
     /// The range charged for a choice at this rate.
     pub fn range_of_rate(&self, rate: f64) -> f64 {
-        up(self.spread as f64 * rate)
+        round_up(self.spread as f64 * rate)
     }
 
     /// The same choice at the rate that costs this range, up to rounding.

@@ -23,7 +23,7 @@
 //! Each step is a draw of the session, which commits it before the noise is drawn. A lost or skipped
 //! step removes rows from the sum of squares: it costs nothing more.
 
-use super::grid::{from_grid, up};
+use super::grid::{from_grid, round_up};
 use crate::account::{Cost, Event, Grid};
 use crate::continual::{Factor, Participation, Rounding, StateKey, StreamAnswer, StreamState};
 use crate::gate::{GateError, Noisy, Private, Session};
@@ -75,7 +75,7 @@ impl Continual {
         }
         let coordinates = u64::from(self.steps) * self.coordinates as u64;
         let moved = self.bound * self.factor.sensitivity(self.steps, self.participation)?;
-        let each = Rounding::each(&self.factor, self.steps, self.step_unit) + step;
+        let each = Rounding::rounding_of_step(&self.factor, self.steps, self.step_unit) + step;
         Ok(Event::Use {
             neighbours: self.neighbours,
             unit: self.unit,
@@ -83,7 +83,7 @@ impl Continual {
                 factor: self.factor.clone(),
                 steps: self.steps,
                 participation: self.participation,
-                sensitivity: up(moved + up(each * (coordinates as f64).sqrt())),
+                sensitivity: round_up(moved + round_up(each * (coordinates as f64).sqrt())),
                 noise_scale: self.noise_scale,
                 grid: Grid { step, coordinates },
             },
@@ -114,7 +114,7 @@ impl Stream {
         // A second stream of the same event would be behind the session. (A stream ahead of it has
         // skipped steps.)
         let place = session.place_in(&self.event);
-        if place.is_some_and(|place| place > u64::from(self.secret.taken())) {
+        if place.is_some_and(|place| place > u64::from(self.secret.steps_taken())) {
             return Err(GateError::NotAsPlanned);
         }
         let source = session.charge(self.event.clone())?;
@@ -128,8 +128,8 @@ impl Stream {
     }
 
     /// The number of steps so far.
-    pub fn taken(&self) -> u32 {
-        self.secret.taken()
+    pub fn steps_taken(&self) -> u32 {
+        self.secret.steps_taken()
     }
 
     /// Skips a step whose answer was lost with a process: it was charged there, and nothing is released.

@@ -24,15 +24,15 @@
 //!   one a query and needs neither labels nor a half.
 //! - Finite arithmetic: integers and exact draws. Tested by `tests/all/estimated_answers.rs`.
 
-use super::grid::up;
-use super::stability::Proxied;
+use super::grid::round_up;
+use super::stability::WithDistance;
 use super::stable_answers::{QueryAnswer, StableAnswers};
 use crate::account::{self, Cost, Event};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError};
 
 /// The cutoff T of the chosen alternative, and the answer to each query.
-type Said<A> = (u32, Vec<QueryAnswer<A>>);
+type EstimatedOutcome<A> = (u32, Vec<QueryAnswer<A>>);
 
 /// Stable answers by one of several alternatives.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,13 +65,14 @@ impl EstimatedAnswers {
                 return Err(GateError::Malformed);
             }
         }
-        let epsilon = up(up(self.sensitivity as f64 / self.noise_scale) + self.answers_epsilon);
+        let epsilon =
+            round_up(round_up(self.sensitivity as f64 / self.noise_scale) + self.answers_epsilon);
         let cost = Cost::Approximate { epsilon, delta: self.delta };
         Ok(Event::Use { neighbours, unit, cost })
     }
 
     /// The alternative that an estimate selects.
-    fn chosen(&self, estimate: i64) -> Option<&StableAnswers> {
+    fn selected_alternative(&self, estimate: i64) -> Option<&StableAnswers> {
         let fits = self.alternatives.iter().find(|(limit, _)| estimate <= *limit);
         fits.or(self.alternatives.last()).map(|(_, answers)| answers)
     }
@@ -88,13 +89,13 @@ impl EstimatedAnswers {
     pub fn run<A>(
         &self,
         estimated: Private<i64>,
-        found: Private<Vec<Proxied<A>>>,
+        found: Private<Vec<WithDistance<A>>>,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Said<A>>, GateError> {
+    ) -> Result<Noisy<EstimatedOutcome<A>>, GateError> {
         let law = DiscreteLaplace::new(self.noise_scale)?;
         let source = session.charge(self.event()?)?;
         let estimate = estimated.open().saturating_add(law.draw(source));
-        let taken = self.chosen(estimate).ok_or(GateError::Malformed)?;
+        let taken = self.selected_alternative(estimate).ok_or(GateError::Malformed)?;
         let mut answering = taken.begin_covered()?;
         let hear = |found| answering.hear(found, session);
         let heard = found.open().into_iter().map(hear).collect::<Result<Vec<_>, _>>()?;

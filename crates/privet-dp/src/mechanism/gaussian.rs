@@ -14,7 +14,7 @@
 //! ([`crate::noise::grid_ratio`]). With σ/step ≥ 2⁴⁰ it is below 2e-26 a coordinate: the guarantee is
 //! that of the exact Gaussian mechanism, and it holds for the program as executed.
 
-use super::grid::{self, ExactCounts, rounding, to_grid, up};
+use super::grid::{self, ExactCounts, round_up, rounding, to_grid};
 use super::shares;
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noisy, Private, Session};
@@ -45,7 +45,7 @@ impl Gaussian {
             neighbours: self.neighbours,
             unit: self.unit,
             cost: Cost::Gaussian {
-                sensitivity: up(self.sensitivity + rounding(step, self.coordinates)),
+                sensitivity: round_up(self.sensitivity + rounding(step, self.coordinates)),
                 noise_scale: self.noise_scale,
                 grid: Some(Grid { step, coordinates: self.coordinates as u64 }),
             },
@@ -62,7 +62,7 @@ impl Gaussian {
         if session.is_together() {
             let step = GridGaussian::new(self.noise_scale)?.step();
             let steps = Zeroizing::new(to_grid(&value.open(), step, self.coordinates)?);
-            let noisy = shares::summed(self.event()?, &steps, step, session)?;
+            let noisy = shares::sum_shares(self.event()?, &steps, step, session)?;
             return Ok(session.mark_noisy(noisy));
         }
         let noise = GridGaussian::new(self.noise_scale)?;
@@ -89,7 +89,7 @@ impl Gaussian {
         if session.is_together() {
             let step = GridGaussian::new(self.noise_scale)?.step();
             let steps = Zeroizing::new(value.open().to_grid(step, self.coordinates)?);
-            return shares::summed(self.event()?, &steps, step, session);
+            return shares::sum_shares(self.event()?, &steps, step, session);
         }
         noisy_units(self.event()?, self.noise_scale, self.coordinates, value, session)
     }

@@ -85,7 +85,7 @@ impl ExactCounts {
             return Err(GateError::Malformed);
         }
         let shift = unit - step;
-        Ok(self.counts.iter().map(|count| shifted(*count, shift)).collect())
+        Ok(self.counts.iter().map(|count| shift_rounded(*count, shift)).collect())
     }
 
     /// As [`Self::to_grid`], plus noise, which is drawn in chunks of coordinates.
@@ -107,7 +107,7 @@ impl ExactCounts {
         for some in self.counts.chunks(AT_A_TIME) {
             let draws = &mut draws[..some.len()];
             noise.fill_steps(draws, source);
-            let steps = some.iter().map(|count| shifted(*count, unit - power));
+            let steps = some.iter().map(|count| shift_rounded(*count, unit - power));
             noisy.extend(steps.zip(draws.iter()).map(|(k, n)| plus(k, *n, step)));
         }
         Ok(noisy)
@@ -122,7 +122,7 @@ fn power_of_two(x: f64) -> Option<i32> {
 }
 
 /// count·2^shift to the nearest integer, clamped as `to_grid` clamps; non-decreasing in `count`.
-fn shifted(count: i128, shift: i32) -> i128 {
+fn shift_rounded(count: i128, shift: i32) -> i128 {
     let limit = 1_i128 << 100;
     // |count| < 2^127: by more than 128 places it is below half a step.
     if shift < -127 {
@@ -155,7 +155,7 @@ pub(super) fn from_grid(steps: &[i128], noise: &[i64], step: f64) -> Vec<f64> {
 /// Values plus continuous noise of this scale, rounded to multiples of a power of two near scale·2⁻³⁰. A
 /// post-processing: it costs nothing, and hides the last bits of the sums, which depend on the values in
 /// a way that the law of the noise does not cover (Mironov 2012).
-pub(super) fn blurred(values: &[f64], noise: &[f64], scale: f64) -> Vec<f64> {
+pub(super) fn add_blur(values: &[f64], noise: &[f64], scale: f64) -> Vec<f64> {
     let step = released_step(scale);
     let coarse = |value: f64| {
         let steps = libm::rint(value / step);
@@ -173,11 +173,11 @@ pub fn released_step(scale: f64) -> f64 {
 
 /// The part of an ℓ2 sensitivity due to rounding to the grid, rounded up.
 pub(super) fn rounding(step: f64, coordinates: usize) -> f64 {
-    up(step * (coordinates as f64).sqrt())
+    round_up(step * (coordinates as f64).sqrt())
 }
 
 /// Slightly more than `value`: covers the rounding of the few operations that computed it.
-pub(super) fn up(value: f64) -> f64 {
+pub(super) fn round_up(value: f64) -> f64 {
     value * (1.0 + 16.0 * f64::EPSILON)
 }
 

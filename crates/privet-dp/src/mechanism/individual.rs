@@ -33,20 +33,20 @@
 //! **Deletion.** A unit removed between two releases leaves all others unchanged: later answers are
 //! those of a table without it, at no cost. Earlier answers and their costs stay.
 //!
-//! **A resumed session** ([`Spending::past`]) stores no secret: the amount that a unit has spent is a
-//! function of its own records and of the earlier public queries, and is recomputed from the current
-//! table. *Tables may lose and gain units between two releases*: let the records of a unit be the same
-//! in every table that has them. Whether it can pay at t is then the same function of records and
-//! queries whether or not it was there before (one that was not is counted as if it had been), so the
-//! releases that it takes part in are among those of a unit that always was: Σ‖dₜ‖² ≤ B² as above.
-//! Changed records form another unit, with a budget of its own.
+//! **A resumed session** ([`Spending::count_earlier`]) stores no secret: the amount that a unit has spent
+//! is a function of its own records and of the earlier public queries, and is recomputed from the current
+//! table. *Tables may lose and gain units between two releases*: let the records of a unit be the same in
+//! every table that has them. Whether it can pay at t is then the same function of records and queries
+//! whether or not it was there before (one that was not is counted as if it had been), so the releases
+//! that it takes part in are among those of a unit that always was: Σ‖dₜ‖² ≤ B² as above. Changed records
+//! form another unit, with a budget of its own.
 //!
 //! *In finite arithmetic.* Contributions are integers, squares are added and compared as such, sums are
 //! exact; rounding to the grid of the noise (where it is coarser than r) is charged over all coordinates
 //! of all releases, and so is the grid itself.
 //! Tested by `tests/all/individual.rs`.
 
-use super::grid::{ExactCounts, from_grid, rounding, up};
+use super::grid::{ExactCounts, from_grid, round_up, rounding};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
@@ -116,7 +116,7 @@ impl Individual {
     /// The sensitivity of all releases: B, or √2·B.
     fn bound(&self) -> f64 {
         let sides = Relation::new(self.neighbours, self.unit).sides();
-        up((self.share as f64 * sides).sqrt() * self.resolution)
+        round_up((self.share as f64 * sides).sqrt() * self.resolution)
     }
 
     /// The event of all releases together.
@@ -132,7 +132,7 @@ impl Individual {
             unit: self.unit,
             cost: Cost::IndividualGaussian {
                 steps: self.steps,
-                sensitivity: up(self.bound() + rounding(step, coordinates as usize)),
+                sensitivity: round_up(self.bound() + rounding(step, coordinates as usize)),
                 noise_scale: self.noise_scale,
                 grid: Grid { step, coordinates },
             },
@@ -141,7 +141,7 @@ impl Individual {
 
     /// Begins, for this number of units; nothing is charged yet. Refused if this session has already
     /// made draws of the event: the units' spending in them is unknown here. A session that was just
-    /// resumed continues, once all earlier releases are counted ([`Spending::past`]).
+    /// resumed continues, once all earlier releases are counted ([`Spending::count_earlier`]).
     pub fn begin(&self, units: usize, session: &Session<'_>) -> Result<Spending, GateError> {
         let event = self.event()?;
         // Under a filter every release is charged in full.
@@ -163,15 +163,15 @@ impl Individual {
 impl Spending {
     /// Counts the contributions to an earlier release as spent and draws nothing; each unit at most
     /// once, in order.
-    pub fn past(&mut self, parts: Private<Vec<OwnPart>>) -> Result<(), GateError> {
-        let parts = self.known(parts)?;
+    pub fn count_earlier(&mut self, parts: Private<Vec<OwnPart>>) -> Result<(), GateError> {
+        let parts = self.check_units(parts)?;
         self.payers(&parts);
         self.past += 1;
         Ok(())
     }
 
     /// The contributions, if they are of known units in order.
-    fn known(&self, parts: Private<Vec<OwnPart>>) -> Result<Vec<OwnPart>, GateError> {
+    fn check_units(&self, parts: Private<Vec<OwnPart>>) -> Result<Vec<OwnPart>, GateError> {
         let (parts, coordinates) = (parts.open(), self.individual.coordinates);
         let ordered = parts.windows(2).all(|two| two[0].owner < two[1].owner);
         let known = parts.last().is_none_or(|last| last.owner < self.spent.len());
@@ -203,7 +203,7 @@ impl Spending {
         session: &mut Session<'_>,
     ) -> Result<Noisy<Vec<f64>>, GateError> {
         let coordinates = self.individual.coordinates;
-        let parts = self.known(parts)?;
+        let parts = self.check_units(parts)?;
         let place = session.place_in(&self.event);
         // Every draw is of this object, or of an earlier release that was counted as spent.
         let known = place.is_none_or(|place| place == self.drawn);

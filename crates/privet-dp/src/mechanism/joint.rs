@@ -11,12 +11,13 @@
 //! the discrete Gaussian of parameter σ/step: the very law that one server with all tables would draw.
 //!
 //! *Proof.* `privet-joint`, with the assumptions on the engine. σ/step is exact, the step being a power
-//! of two, and in [2⁴⁰, 2⁴¹), where the circuit's law is within [`DISTANCE`] of it a coordinate. A round
-//! is drawn in ⌈p/[`EACH`]⌉ evaluations. An incomplete evaluation is repeated, [`ATTEMPTS`] evaluations
-//! at most; its outcome is used for nothing, and the server that ended it knew nothing of the next one,
-//! so the law stays. The engine's failure probability against a cheating server, [`CHEATING`], is
-//! charged for each of them, though nothing is claimed of such servers. Rounds add up, hybrid by hybrid,
-//! however later queries depend on earlier answers. ∎
+//! of two, and in [2⁴⁰, 2⁴¹), where the circuit's law is within [`NOISE_LAW_DISTANCE`] of it a
+//! coordinate. A round is drawn in ⌈p/[`COORDINATES_PER_EVALUATION`]⌉ evaluations. An incomplete
+//! evaluation is repeated, [`ATTEMPTS`] evaluations at most; its outcome is used for nothing, and the
+//! server that ended it knew nothing of the next one, so the law stays. The engine's failure probability
+//! against a cheating server, [`UNDETECTED_CHEATING`], is charged for each of them, though nothing is
+//! claimed of such servers. Rounds add up, hybrid by hybrid, however later queries depend on earlier
+//! answers. ∎
 //!
 //! The charged event is [`Cost::JointGaussian`]: the curve of the Gaussian mechanism, its grid, and
 //! (1 + e^ε) times the distances of all rounds in addition to δ, at every requested ε.
@@ -32,7 +33,7 @@
 use super::shares::{NoiseMode, Participants};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::GateError;
-use privet_core::joint::{CHEATING, DISTANCE, EACH};
+use privet_core::joint::{COORDINATES_PER_EVALUATION, NOISE_LAW_DISTANCE, UNDETECTED_CHEATING};
 use zeroize::Zeroizing;
 
 /// Largest number of attempts at a round's noise.
@@ -43,13 +44,14 @@ pub const MOST_SERVERS: u32 = 4;
 /// Bound on the distance, to a feasible observer, between the servers' noise of one round and one exact
 /// draw a coordinate.
 pub fn distance(coordinates: u64) -> f64 {
-    let evaluations = coordinates.div_ceil(EACH) as f64 * f64::from(ATTEMPTS);
-    ((coordinates as f64 * DISTANCE + evaluations * CHEATING) * (1.0 + 1e-12)).min(1.0)
+    let evaluations = coordinates.div_ceil(COORDINATES_PER_EVALUATION) as f64 * f64::from(ATTEMPTS);
+    ((coordinates as f64 * NOISE_LAW_DISTANCE + evaluations * UNDETECTED_CHEATING) * (1.0 + 1e-12))
+        .min(1.0)
 }
 
 /// The charged event of a round planned as `leaf`, in the mode of these servers; an event that is not
 /// Gaussian noise on a grid is unchanged, and is refused later.
-pub fn charged(leaf: Event, noise: NoiseMode) -> Event {
+pub fn charged_event(leaf: Event, noise: NoiseMode) -> Event {
     match (leaf, noise) {
         (
             Event::Use {
@@ -77,7 +79,7 @@ pub fn all_charged(planned: Event, noise: NoiseMode) -> Event {
         Event::UpTo { count, event } => {
             Event::UpTo { count, event: Box::new(all_charged(*event, noise)) }
         }
-        other => charged(other, noise),
+        other => charged_event(other, noise),
     }
 }
 

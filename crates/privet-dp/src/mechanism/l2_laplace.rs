@@ -6,7 +6,7 @@
 //! s·2⁻³⁰, so that the last bits of floating-point sums, which such a proof does not cover, are not
 //! released.
 
-use super::grid::blurred;
+use super::grid::add_blur;
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::L2Laplace as Law;
@@ -50,6 +50,6 @@ impl L2Laplace {
         if value.len() != self.coordinates || !value.iter().all(|x| x.is_finite()) {
             return Err(GateError::Malformed);
         }
-        Ok(session.mark_noisy(blurred(&value, &noise, self.noise_scale)))
+        Ok(session.mark_noisy(add_blur(&value, &noise, self.noise_scale)))
     }
 }

@@ -6,7 +6,7 @@
 //! the grid moves each coordinate by at most step/2, which adds p·step to Δ. Under composition the
 //! discrete law is charged as itself (at Δ = step it is randomised response).
 
-use super::grid::{ExactCounts, from_grid, to_grid, up};
+use super::grid::{ExactCounts, from_grid, round_up, to_grid};
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::DiscreteLaplace;
@@ -38,7 +38,7 @@ impl Laplace {
     pub fn event(&self) -> Event {
         let rounding = if self.on_grid { 0.0 } else { self.step * self.coordinates as f64 };
         let sensitivity =
-            if self.on_grid { self.sensitivity } else { up(self.sensitivity + rounding) };
+            if self.on_grid { self.sensitivity } else { round_up(self.sensitivity + rounding) };
         Event::Use {
             neighbours: self.neighbours,
             unit: self.unit,

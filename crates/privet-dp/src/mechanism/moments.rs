@@ -91,7 +91,8 @@ impl NoisyMoments {
             return Err(GateError::Malformed);
         }
         let (matrix, cross) = noisy.split_at(first);
-        let gram = if first == square { averaged(matrix, columns) } else { full(matrix, columns) };
+        let gram =
+            if first == square { symmetric_part(matrix, columns) } else { full(matrix, columns) };
         let unweighted = |row: &[f64]| row.iter().map(|x| x / self.weight).collect();
         let cross = cross.chunks(columns.max(1)).map(unweighted).collect();
         Ok(session.mark_noisy(Moments { columns, gram, cross, ridge: self.ridge }))
@@ -109,7 +110,7 @@ fn upper(units: ExactCounts, columns: usize) -> ExactCounts {
 }
 
 /// The symmetric part (A + Aᵀ)/2.
-fn averaged(matrix: &[f64], columns: usize) -> Vec<f64> {
+fn symmetric_part(matrix: &[f64], columns: usize) -> Vec<f64> {
     let entry = |j: usize, k: usize| 0.5 * (matrix[j * columns + k] + matrix[k * columns + j]);
     (0..columns).flat_map(|j| (0..columns).map(move |k| entry(j, k))).collect()
 }

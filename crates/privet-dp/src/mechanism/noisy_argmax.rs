@@ -23,7 +23,7 @@
 //! by `tests/all/argmax.rs`.
 
 use super::gaussian::Gaussian;
-use super::grid::{ExactCounts, up};
+use super::grid::{ExactCounts, round_up};
 use crate::account::filter::Law;
 use crate::account::{Event, Filter};
 use crate::gate::{GateError, Noisy, Private, Session};
@@ -51,7 +51,7 @@ impl NoisyArgmax {
         Gaussian {
             neighbours: self.neighbours,
             unit: self.unit,
-            sensitivity: up(std::f64::consts::SQRT_2),
+            sensitivity: round_up(std::f64::consts::SQRT_2),
             noise_scale: self.noise_scale,
             coordinates: self.classes,
         }

@@ -28,7 +28,7 @@
 //! The distance must be proved for the very numbers passed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
-use super::grid::{add_noise, blurred, rounding, up};
+use super::grid::{add_blur, add_noise, round_up, rounding};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};
@@ -79,13 +79,13 @@ impl PerturbedObjective {
                 let grid = Some(Grid { step, coordinates: self.coordinates as u64 });
                 Cost::ApproximateMinima {
                     objective,
-                    output_sensitivity: up(error + rounding(step, self.coordinates)),
+                    output_sensitivity: round_up(error + rounding(step, self.coordinates)),
                     output: OutputNoise::Gaussian { noise_scale, grid },
                 }
             }
             OutputLaw::L2Laplace(noise_scale) => Cost::ApproximateMinima {
                 objective,
-                output_sensitivity: up(error),
+                output_sensitivity: round_up(error),
                 output: OutputNoise::L2Laplace { noise_scale },
             },
         };
@@ -202,7 +202,7 @@ impl ObjectiveToken {
             OutputLaw::L2Laplace(noise_scale) => {
                 let mut noise = Zeroizing::new(vec![0.0; expected]);
                 L2Laplace::new(noise_scale)?.fill(&mut noise, session.source());
-                blurred(&minimiser, &noise, noise_scale)
+                add_blur(&minimiser, &noise, noise_scale)
             }
         };
         Ok(session.mark_noisy(released))

@@ -57,7 +57,7 @@
 //! - Δ `floor`, B `bound`, R `radius`, p `coordinates`, σ `noise_scale`, e `tolerance`, τ `output_noise`
 //! - Tested by `tests/all/rotated.rs` and by `tests/all/linear.rs` of `privet-learn`.
 
-use super::grid::{from_grid, rounding, to_grid, up};
+use super::grid::{from_grid, round_up, rounding, to_grid};
 use super::{Distance, SecretNoise};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noisy, Private, Session};
@@ -98,18 +98,18 @@ impl RotatedObjective {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => std::f64::consts::SQRT_2,
             Neighbours::AddRemove => 1.0,
         };
-        up(one * f64::from(self.unit.records()) * self.radius * self.radius)
+        round_up(one * f64::from(self.unit.records()) * self.radius * self.radius)
     }
 
     /// The bound G of the theorem.
     pub fn gradient_shift(&self) -> f64 {
         let records = Relation::new(self.neighbours, self.unit).records();
-        up(self.matrix_shift() * self.bound + records * self.radius)
+        round_up(self.matrix_shift() * self.bound + records * self.radius)
     }
 
     /// The determinants' part of ε.
     pub fn determinant(&self) -> f64 {
-        up((self.coordinates as f64).sqrt() * self.matrix_shift() / self.floor)
+        round_up((self.coordinates as f64).sqrt() * self.matrix_shift() / self.floor)
     }
 
     /// The parameter ε of the theorem.
@@ -118,7 +118,7 @@ impl RotatedObjective {
         let gradient = self.gradient_shift();
         let noise = (self.matrix_shift() * self.bound + gradient * tail) / self.noise_scale
             + (gradient / self.noise_scale).powi(2) / 2.0;
-        up(self.determinant() + noise)
+        round_up(self.determinant() + noise)
     }
 
     /// The least σ at which the noise costs at most `epsilon`, the determinants not counted.
@@ -134,7 +134,7 @@ impl RotatedObjective {
     /// 2(e + η/Δ): bound on the distance of two points for the same exact minimiser, before rounding.
     pub fn output_error(&self) -> Result<f64, GateError> {
         let offset = rounding(GridGaussian::new(self.noise_scale)?.step(), self.coordinates) / 2.0;
-        Ok(up(2.0 * (self.tolerance + offset / self.floor)))
+        Ok(round_up(2.0 * (self.tolerance + offset / self.floor)))
     }
 
     /// The three events of the theorem.
@@ -144,7 +144,7 @@ impl RotatedObjective {
             let step = GridGaussian::new(noise_scale)?.step();
             let moved = if rounded { rounding(step, self.coordinates) } else { 0.0 };
             let grid = Some(Grid { step, coordinates: self.coordinates as u64 });
-            let sensitivity = up(sensitivity + moved);
+            let sensitivity = round_up(sensitivity + moved);
             Ok::<_, GateError>(leaf(Cost::Gaussian { sensitivity, noise_scale, grid }))
         };
         Ok([

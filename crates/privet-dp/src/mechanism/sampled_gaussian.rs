@@ -20,7 +20,7 @@
 //! - Tested by `tests/all/sampled_gaussian.rs`.
 
 use super::gaussian::noisy_units;
-use super::grid::{ExactCounts, rounding, up};
+use super::grid::{ExactCounts, round_up, rounding};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, NoiseError, SampleKey};
@@ -70,13 +70,13 @@ impl SampledGaussian {
         let grid = Some(Grid { step, coordinates: self.coordinates as u64 });
         let cost = match self.draw {
             Draw::Poisson { rate } => {
-                let sensitivity = up(self.contribution + rounding);
+                let sensitivity = round_up(self.contribution + rounding);
                 Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid }
             }
             Draw::WithoutReplacement { population, batch } => Cost::WithoutReplacementGaussian {
                 population,
                 batch,
-                sensitivity: up(2.0 * self.contribution + rounding),
+                sensitivity: round_up(2.0 * self.contribution + rounding),
                 noise_scale,
                 grid,
             },

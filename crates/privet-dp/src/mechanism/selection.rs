@@ -35,7 +35,7 @@
 //! - Δ `sensitivity`, T the number of `coefficients`
 //! - Tested by `tests/all/selection.rs`.
 
-use super::grid::up;
+use super::grid::round_up;
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError, RATE, SignedChoice, Source};
@@ -99,7 +99,7 @@ impl Selection {
                 SelectionLaw::Exponential(rate) => {
                     Cost::BoundedRange { range: self.range_of_rate(rate) }
                 }
-                SelectionLaw::Laplace(scale) => Cost::Pure { epsilon: up(moves / scale) },
+                SelectionLaw::Laplace(scale) => Cost::Pure { epsilon: round_up(moves / scale) },
             },
         }
     }
@@ -127,7 +127,7 @@ impl Selection {
 
     /// The range charged for a choice at this rate.
     pub fn range_of_rate(&self, rate: f64) -> f64 {
-        up(2.0 * self.sensitivity as f64 * rate)
+        round_up(2.0 * self.sensitivity as f64 * rate)
     }
 
     /// The same selection by exponential weights, at the rate whose choice costs this range, up to

@@ -198,7 +198,7 @@ pub fn split(values: &[i128], servers: u32, source: &mut dyn Source) -> Vec<Zero
 }
 
 /// The sum of all servers' openings; `None` if there are none or their lengths differ.
-pub fn joined(openings: &[Vec<u128>]) -> Option<Vec<i128>> {
+pub fn sum_openings(openings: &[Vec<u128>]) -> Option<Vec<i128>> {
     let mut sum = openings.first()?.clone();
     for opening in &openings[1..] {
         if opening.len() != sum.len() {
@@ -225,7 +225,7 @@ impl std::fmt::Debug for ServerSum {
 impl ServerSum {
     /// For a round charged as `leaf`; refused unless it is Gaussian noise on a grid.
     pub fn new(leaf: &Event, among: Participants) -> Result<Self, GateError> {
-        let (noise_scale, grid) = planned(leaf, among.noise)?;
+        let (noise_scale, grid) = charged_noise(leaf, among.noise)?;
         if among.noise == NoiseMode::Joint {
             joint::Drawing::of(leaf)?;
             return Ok(Self { sum: Zeroizing::new(vec![0; grid.coordinates as usize]), law: None });
@@ -271,7 +271,7 @@ impl ServerSum {
 }
 
 /// The charged noise of a round.
-fn planned(leaf: &Event, noise: NoiseMode) -> Result<(f64, Grid), GateError> {
+fn charged_noise(leaf: &Event, noise: NoiseMode) -> Result<(f64, Grid), GateError> {
     let Event::Use { cost, .. } = leaf else { return Err(GateError::Alone) };
     match (cost, noise) {
         (Cost::Gaussian { noise_scale, grid: Some(grid), .. }, NoiseMode::Shares)
@@ -286,7 +286,7 @@ fn planned(leaf: &Event, noise: NoiseMode) -> Result<(f64, Grid), GateError> {
 /// mode.
 pub fn longest(events: &Event, noise: NoiseMode) -> Option<u64> {
     match events {
-        Event::Use { .. } => planned(events, noise).ok().map(|(_, grid)| grid.coordinates),
+        Event::Use { .. } => charged_noise(events, noise).ok().map(|(_, grid)| grid.coordinates),
         Event::All(all) => {
             all.iter().map(|one| longest(one, noise)).try_fold(0, |most, one| Some(most.max(one?)))
         }
@@ -296,7 +296,7 @@ pub fn longest(events: &Event, noise: NoiseMode) -> Option<u64> {
 }
 
 /// Splits a vector of grid steps, exchanges the shares, and returns the noisy sum.
-pub(super) fn summed(
+pub(super) fn sum_shares(
     event: Event,
     steps: &[i128],
     step: f64,
@@ -304,15 +304,15 @@ pub(super) fn summed(
 ) -> Result<Vec<f64>, GateError> {
     let round = session.draws();
     let mode = session.noise_mode();
-    let event = joint::charged(event, mode);
-    planned(&event, mode)?;
+    let event = joint::charged_event(event, mode);
+    charged_noise(&event, mode)?;
     let (among, together, source) = session.charge_together(event.clone())?;
     let shares = split(steps, among.servers, source);
     let openings = together.exchange(round, &event, shares)?;
     if openings.len() != among.servers as usize {
         return Err(GateError::Unanswered);
     }
-    let sum = joined(&openings).filter(|sum| sum.len() == steps.len());
+    let sum = sum_openings(&openings).filter(|sum| sum.len() == steps.len());
     let sum = sum.ok_or(GateError::Unanswered)?;
     Ok(sum.into_iter().map(|value| value as f64 * step).collect())
 }

@@ -92,16 +92,16 @@ impl SparseVector {
     }
 
     /// Begins; nothing is charged yet.
-    pub fn begin(&self) -> Result<Comparing, GateError> {
+    pub fn begin(&self) -> Result<ComparisonRun, GateError> {
         let event = self.run_event()?;
         let (threshold, each) = (self.noise_scale, self.query_noise_scale());
         let laws = [DiscreteLaplace::new(threshold)?, DiscreteLaplace::new(each)?];
-        Ok(Comparing { of: *self, event, laws, lowered: None, runs: 0, covered: false })
+        Ok(ComparisonRun { of: *self, event, laws, lowered: None, runs: 0, covered: false })
     }
 }
 
 /// Comparisons in progress.
-pub struct Comparing {
+pub struct ComparisonRun {
     of: SparseVector,
     event: Event,
     /// The laws of Z and of N.
@@ -114,13 +114,13 @@ pub struct Comparing {
 }
 
 /// Shows neither Z nor the compared values.
-impl std::fmt::Debug for Comparing {
+impl std::fmt::Debug for ComparisonRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Comparing({:?}, noise withheld)", self.of)
     }
 }
 
-impl Comparing {
+impl ComparisonRun {
     /// Compares the value with the threshold, under noise: true if it is above; `None` after the last
     /// run.
     ///
@@ -169,7 +169,7 @@ impl Comparing {
     }
 
     /// Charges nothing: the mechanism that uses it has charged all runs.
-    pub(super) fn covered(self) -> Self {
+    pub(super) fn without_charge(self) -> Self {
         Self { covered: true, ..self }
     }
 

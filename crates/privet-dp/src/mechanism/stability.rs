@@ -15,7 +15,7 @@
 //! Pr\[N > t\] ≤ δ. Both are post-processing of the charged pair: ignore the (0, δ) part in the one
 //! case, the Laplace part in the other. ∎
 //!
-//! The caller guarantees 1. and 2. of the pair, for every table ([`Proxied`]). ⊥ costs the same as an
+//! The caller guarantees 1. and 2. of the pair, for every table ([`WithDistance`]). ⊥ costs the same as an
 //! answer.
 //!
 //! - Pr\[N ≥ k\] = αᵏ/(1 + α) for k ≥ 1, α = e^(−1/s).
@@ -32,7 +32,7 @@ use privet_core::{Neighbours, Range, Unit};
 pub const RELEASED: Range = Range::open("delta", 0.0, 0.5);
 
 /// An answer and a lower bound on the number of changes that could alter it.
-pub struct Proxied<A> {
+pub struct WithDistance<A> {
     /// The answer f̂.
     pub answer: A,
     /// The distance d̂; below 0 counts as 0.
@@ -96,14 +96,14 @@ impl Stability {
     /// ```
     pub fn run<A>(
         &self,
-        found: Private<Proxied<A>>,
+        found: Private<WithDistance<A>>,
         session: &mut Session<'_>,
     ) -> Result<Noisy<Option<A>>, GateError> {
         self.event()?;
         let law = DiscreteLaplace::new(self.noise_scale)?;
         let noise = law.draw(session.charge(self.laplace())?);
         session.charge(self.leak())?;
-        let Proxied { answer, distance } = found.open();
+        let WithDistance { answer, distance } = found.open();
         let far = distance.max(0).saturating_add(noise) > self.threshold();
         Ok(session.mark_noisy(far.then_some(answer)))
     }

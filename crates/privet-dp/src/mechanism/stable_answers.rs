@@ -2,7 +2,7 @@
 //!
 //! **Theorem** (Thakkar 2019, Algorithm 8 and Theorem 7, with other constants). For each query let an
 //! answer fᵢ and an integer dᵢ ≥ 0 be functions of the records such that between neighbours
-//! |dᵢ − d′ᵢ| ≤ 1, and dᵢ ≥ 1 implies fᵢ = f′ᵢ ([`super::Proxied`]). Compare the dᵢ by a
+//! |dᵢ − d′ᵢ| ≤ 1, and dᵢ ≥ 1 implies fᵢ = f′ᵢ ([`super::WithDistance`]). Compare the dᵢ by a
 //! [`SparseVector`] of Δ = 1 and T runs; where dᵢ is above, release fᵢ, else ⊥. Queries may be chosen
 //! after the answers before them. If except with probability p no query with dᵢ = 0 is ever above, then
 //! at every e this is within **p + δ₀(e)**, δ₀ the curve of T uses of an ε₀-DP mechanism; and that is at
@@ -41,8 +41,8 @@
 //! - **A resumed session** continues with a new threshold, which is one more run; no secret is stored.
 //! - Finite arithmetic, as its parts. Tested by `tests/all/sparse_vector.rs`.
 
-use super::sparse_vector::{Comparing, SparseVector};
-use super::stability::{Proxied, RELEASED};
+use super::sparse_vector::{ComparisonRun, SparseVector};
+use super::stability::{RELEASED, WithDistance};
 use crate::account::{self, Cost, Event, ThresholdNoise};
 use crate::gate::{GateError, Noisy, Private, Session, Spend};
 use crate::noise::NoiseError;
@@ -166,7 +166,7 @@ impl StableAnswers {
 
     /// Begins a run of all queries, charged by the mechanism that uses it.
     pub(super) fn begin_covered(&self) -> Result<StableStream, GateError> {
-        let comparing = self.comparisons(self.threshold()?).begin()?.covered();
+        let comparing = self.comparisons(self.threshold()?).begin()?.without_charge();
         Ok(StableStream { comparing, left: self.questions })
     }
 
@@ -266,7 +266,7 @@ fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
 /// Queries in progress.
 #[derive(Debug)]
 pub struct StableStream {
-    comparing: Comparing,
+    comparing: ComparisonRun,
     left: u64,
 }
 
@@ -282,7 +282,7 @@ impl StableStream {
     /// ```
     pub fn ask<A>(
         &mut self,
-        found: Private<Proxied<A>>,
+        found: Private<WithDistance<A>>,
         session: &mut Session<'_>,
     ) -> Result<Noisy<QueryAnswer<A>>, GateError> {
         let heard = self.hear(found.open(), session)?;
@@ -292,7 +292,7 @@ impl StableStream {
     /// As [`Self::ask`], for mechanisms that use it.
     pub(super) fn hear<A>(
         &mut self,
-        found: Proxied<A>,
+        found: WithDistance<A>,
         session: &mut Session<'_>,
     ) -> Result<QueryAnswer<A>, GateError> {
         let heard = match self.left {

@@ -29,7 +29,7 @@
 //! - The caller guarantees that a unit adds at most 1 to at most m counts, whatever its records are.
 //! - Tested by `tests/all/stable_histogram.rs`.
 
-use super::grid::{ExactCounts, from_grid, rounding, up};
+use super::grid::{ExactCounts, from_grid, round_up, rounding};
 use crate::account::{Cost, Event, Grid, normal};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, NoiseError};
@@ -56,7 +56,7 @@ pub struct StableHistogram {
 
 impl StableHistogram {
     /// Number r of keys at which neighbours differ.
-    fn differing(&self) -> u64 {
+    fn differing_keys(&self) -> u64 {
         match self.neighbours {
             Neighbours::AddRemove => u64::from(self.keys),
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2 * u64::from(self.keys),
@@ -64,11 +64,12 @@ impl StableHistogram {
     }
 
     fn gaussian(&self) -> Result<Event, GateError> {
-        let (step, coordinates) = (GridGaussian::new(self.noise_scale)?.step(), self.differing());
+        let (step, coordinates) =
+            (GridGaussian::new(self.noise_scale)?.step(), self.differing_keys());
         // Counts are multiples of the step if it is at most 1; otherwise they are rounded to it.
         let rounded = rounding(step, coordinates as usize);
         let cost = Cost::Gaussian {
-            sensitivity: up((coordinates as f64).sqrt() + rounded),
+            sensitivity: round_up((coordinates as f64).sqrt() + rounded),
             noise_scale: self.noise_scale,
             grid: Some(Grid { step, coordinates }),
         };
@@ -92,7 +93,7 @@ impl StableHistogram {
         let law = GridGaussian::new(self.noise_scale)?;
         let each = self.delta / f64::from(self.keys.max(1)) - law.distance(1);
         // Slightly more than the tail, to cover the rounding of the function.
-        let beyond = |z: f64| normal::above(normal::cdf(-z), 1e-9);
+        let beyond = |z: f64| normal::round_above(normal::cdf(-z), 1e-9);
         // Below 10⁻³⁰⁰ or so the tail cannot be resolved.
         let (mut low, mut high) = (0.0_f64, 37.0_f64);
         if self.keys == 0 || each <= beyond(high) {

@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 /// Bytes processed together.
 const BYTES: usize = 4096;
 /// Below this a probability may have digits beyond the bits of a block.
-const LEAST: f64 = 1e-100;
+const LEAST_BLOCK_PROBABILITY: f64 = 1e-100;
 
 /// The secret key that determines the samples.
 pub struct SampleKey(Zeroizing<[u8; 32]>);
@@ -79,8 +79,8 @@ impl SampleKey {
         places: Range<u64>,
     ) -> Result<Vec<usize>, NoiseError> {
         let coin = Coin::new(probability)?;
-        if probability < LEAST {
-            return Err(NoiseError::SmallProbability { least: LEAST });
+        if probability < LEAST_BLOCK_PROBABILITY {
+            return Err(NoiseError::SmallProbability { least: LEAST_BLOCK_PROBABILITY });
         }
         let first = coin.first_byte();
         let expected = probability * (places.end.saturating_sub(places.start)) as f64;

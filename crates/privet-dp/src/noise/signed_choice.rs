@@ -155,7 +155,7 @@ impl SignedChoice {
                 }
                 at -= weight;
             }
-            let (column, lift) = proposed.unwrap_or_else(|| (self.far(highest, at), DEPTH));
+            let (column, lift) = proposed.unwrap_or_else(|| (self.far_column(highest, at), DEPTH));
             let column = column as usize;
             let negative = source.bits(1) == 1;
             let size = i128::from(self.scores[column]);
@@ -171,7 +171,7 @@ impl SignedChoice {
     }
 
     /// The column of this rank among those far below the highest bucket.
-    fn far(&self, highest: u64, rank: u128) -> u32 {
+    fn far_column(&self, highest: u64, rank: u128) -> u32 {
         let mut rank = rank as usize;
         for columns in self.buckets.range(..highest.saturating_sub(DEPTH - 1)).map(|(_, c)| c) {
             match columns.get(rank) {
@@ -257,7 +257,7 @@ mod tests {
         let mut choice = SignedChoice::new(4, 1.0).unwrap();
         choice.set(2, 1_000);
         choice.set(3, 500);
-        let found: Vec<u32> = (0..3).map(|rank| choice.far(1_000, rank)).collect();
+        let found: Vec<u32> = (0..3).map(|rank| choice.far_column(1_000, rank)).collect();
         assert_eq!(
             {
                 let mut sorted = found.clone();

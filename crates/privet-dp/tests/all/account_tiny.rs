@@ -73,8 +73,8 @@ fn one_sampled_release_is_just_above_the_truth_at_every_scale() {
     for (name, rate, shift, e, want) in rows {
         let curve = match name.as_str() {
             "present" => sampled::present,
-            "absent" => sampled::absent,
-            _ => sampled::opposite,
+            "absent" => sampled::absent_record_delta,
+            _ => sampled::opposite_shifts_delta,
         };
         let actual = curve(e, rate, shift);
         // The digits of the file are rounded, too; `absent` is rounded up where w is near 0.

@@ -155,7 +155,7 @@ fn batches_of_another_form_are_refused() {
         let mut session = Session::start(mechanism.event().unwrap(), &mut source);
         let refused = mechanism.run(Private::new(bad), &mut session);
         assert_eq!(refused.err(), Some(GateError::Malformed));
-        assert!(!session.spent());
+        assert!(!session.has_spent());
     }
     for odd in [
         AgreedLabels { delta: 0.0, ..mechanism },

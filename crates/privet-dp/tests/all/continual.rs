@@ -212,7 +212,7 @@ fn every_step_is_a_draw_and_none_comes_after_the_last() {
     let mut stream = mechanism.begin().unwrap();
     for step in 1..=3 {
         stream.step(Private::new(&[1, -1]), &mut session).unwrap();
-        assert_eq!((session.draws(), stream.taken()), (step, step as u32));
+        assert_eq!((session.draws(), stream.steps_taken()), (step, step as u32));
     }
     let refused = stream.step(Private::new(&[1, -1]), &mut session).unwrap_err();
     assert_eq!(refused, GateError::NotAsPlanned);
@@ -221,7 +221,7 @@ fn every_step_is_a_draw_and_none_comes_after_the_last() {
     let other = Continual { bound: 0.5, ..mechanism };
     let mut session = Session::start(event, &mut source);
     assert!(other.begin().unwrap().step(Private::new(&[0, 0]), &mut session).is_err());
-    assert!(!session.spent());
+    assert!(!session.has_spent());
 }
 
 /// Two streams of one event cannot share its draws: the second is refused with nothing drawn, and the
@@ -270,14 +270,14 @@ fn lost_steps_are_passed_over() {
     for _ in 0..10 {
         stream.pass_over(&mut session).unwrap();
     }
-    assert!(!session.spent(), "what was lost was charged elsewhere");
+    assert!(!session.has_spent(), "what was lost was charged elsewhere");
     let rows = session
         .walk(&mut walk, |(), session| stream.step(Private::new(&[1 << 30]), session))
         .unwrap();
-    assert!(rows.is_some() && stream.taken() == 30);
+    assert!(rows.is_some() && stream.steps_taken() == 30);
     let mut running = Running::new(&factor, 40, 1).unwrap();
     (0..10).for_each(|_| running.pass_over().unwrap());
-    assert_eq!(running.heard(), 10);
+    assert_eq!(running.steps_done(), 10);
     assert!(Running::new(&Factor::Tree, 4, 1).unwrap().pass_over().is_err());
 }
 
@@ -373,12 +373,12 @@ fn draws_are_committed_ahead() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let spend = Spend::Exactly(mechanism(Factor::Tree, 100, 1.0, 1).event().unwrap());
-    let mut journal = Journal::create(&path).unwrap().ahead(30);
+    let mut journal = Journal::create(&path).unwrap().committing_ahead(30);
     journal.reserve(&spend).unwrap();
     (0..35).for_each(|index| journal.drawn(index).unwrap());
     assert!(journal.drawn(40).is_err());
     drop(journal);
-    let mut journal = Journal::open(&path).unwrap().ahead(30);
+    let mut journal = Journal::open(&path).unwrap().committing_ahead(30);
     assert_eq!(journal.draws(), 60, "two lots of 30 were committed");
     journal.drawn(60).unwrap();
     journal.put_aside(0, "state").unwrap();

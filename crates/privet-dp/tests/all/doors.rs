@@ -218,6 +218,6 @@ fn what_is_finer_than_its_grid_is_refused() {
     let quarters = ExactCounts { counts: vec![3], unit: 0.25 };
     assert!(laplace.run_units(Private::new(quarters), &mut session).is_err());
     assert!(laplace.run(Private::new(vec![0.75]), &mut session).is_err());
-    assert!(!session.spent());
+    assert!(!session.has_spent());
     assert!(laplace.run(Private::new(vec![3.0]), &mut session).is_ok());
 }

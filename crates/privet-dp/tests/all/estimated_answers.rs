@@ -4,7 +4,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{EstimatedAnswers, Proxied, QueryAnswer, StableAnswers};
+use privet_dp::mechanism::{EstimatedAnswers, QueryAnswer, StableAnswers, WithDistance};
 use privet_dp::noise::Source;
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn heard(
     let actual = distances
         .iter()
         .enumerate()
-        .map(|(answer, distance)| Proxied { answer, distance: *distance });
+        .map(|(answer, distance)| WithDistance { answer, distance: *distance });
     let actual = Private::new(actual.collect());
     let noisy = of.run(Private::new(estimated), actual, &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));

@@ -32,9 +32,9 @@ fn what_was_planned_is_released_with_its_certificate() {
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(planned, &mut source);
-    assert!(!session.spent());
+    assert!(!session.has_spent());
     let first = mechanism.run(value(), &mut session).unwrap();
-    assert!(session.spent());
+    assert!(session.has_spent());
     let second = mechanism.run(value(), &mut session).unwrap();
     let both = session.gather(vec![first, second]).unwrap();
     let release =
@@ -51,7 +51,7 @@ fn less_noise_than_planned_or_another_mechanism_opens_nothing() {
         let mut session = Session::start(gaussian(4.0).event().unwrap(), &mut source);
         let refused = gaussian(executed).run(value(), &mut session);
         assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
-        assert!(!session.spent(), "refused before anything was drawn");
+        assert!(!session.has_spent(), "refused before anything was drawn");
     }
     // One draw too few.
     let mut source = FixedSeed::new(1);
@@ -132,7 +132,7 @@ fn a_token_wants_the_distance_proved() {
         assert_eq!(noise.as_slice().len(), 3);
         let outcome = token.release(value(), Distance(bad), &mut session);
         assert_eq!(outcome.err(), Some(GateError::NotCertified));
-        assert!(session.spent());
+        assert!(session.has_spent());
     }
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(planned, &mut source);

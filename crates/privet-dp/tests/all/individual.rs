@@ -136,7 +136,7 @@ fn other_parts_and_more_answers_are_refused() {
         let refused = spending.step(Private::new(bad), &mut session);
         assert_eq!(refused.err(), Some(GateError::Malformed));
     }
-    assert!(!session.spent());
+    assert!(!session.has_spent());
     spending.step(Private::new(vec![part(0, 2)]), &mut session).unwrap();
     let more = spending.step(Private::new(vec![]), &mut session);
     assert_eq!(more.err(), Some(GateError::NotAsPlanned));
@@ -192,10 +192,10 @@ fn a_second_account_of_what_was_spent_is_refused() {
     let mut going_on = mechanism.begin(1, &session).unwrap();
     for _ in 0..2 {
         assert_eq!(going_on.step(parts(), &mut session).err(), Some(GateError::NotAsPlanned));
-        going_on.past(parts()).unwrap();
+        going_on.count_earlier(parts()).unwrap();
     }
     let mut beside = mechanism.begin(1, &session).unwrap();
-    (0..2).for_each(|_| beside.past(parts()).unwrap());
+    (0..2).for_each(|_| beside.count_earlier(parts()).unwrap());
     going_on.step(parts(), &mut session).unwrap();
     assert_eq!(beside.step(parts(), &mut session).err(), Some(GateError::NotAsPlanned));
     assert_eq!(mechanism.begin(1, &session).err(), Some(GateError::NotAsPlanned));

@@ -94,7 +94,7 @@ fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
         let mut session = Session::start(planned.clone(), &mut source);
         let refused = other.run(Private::new(RECORDS), &mut session, counted);
         assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
-        assert!(!session.spent());
+        assert!(!session.has_spent());
     }
     // One use too few, and one too many.
     let mut source = FixedSeed::new(1);
@@ -163,14 +163,14 @@ fn what_cannot_be_drawn_is_refused_before_any_noise() {
         let mut source = FixedSeed::new(1);
         let mut session = Session::start(mechanism.event().unwrap(), &mut source);
         assert!(mechanism.run(Private::new(records), &mut session, counted).is_err());
-        assert!(!session.spent());
+        assert!(!session.has_spent());
     }
     let refusing = sampled(POISSON, 4.0);
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(refusing.event().unwrap(), &mut source);
     let outcome = refusing.run(Private::new(RECORDS), &mut session, |_| None);
     assert_eq!(outcome.err(), Some(GateError::Unanswered));
-    assert!(!session.spent());
+    assert!(!session.has_spent());
 }
 
 fn shuffled(slots: usize, noise_scale: f64) -> ShuffledGaussian {

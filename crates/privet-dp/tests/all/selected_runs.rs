@@ -175,7 +175,7 @@ fn another_law_or_another_run_is_refused_before_anything_is_drawn() {
         let refused = session.select(law, event, &0.0, run, || NOTHING);
         assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
     }
-    assert!(!session.spent());
+    assert!(!session.has_spent());
 }
 
 /// A run that releases, passes in or omits anything ends the whole.
@@ -211,7 +211,7 @@ fn nothing_comes_out_of_a_run_but_its_outcome() {
         let mut session = Session::start(planned(LAWS[0]), &mut source);
         let ended = session.select(LAWS[0], toy().event(), &0.0, one, || NOTHING);
         assert_eq!(ended.err(), Some(expected));
-        assert!(session.spent(), "from the first draw on");
+        assert!(session.has_spent(), "from the first draw on");
     }
 }
 
@@ -242,7 +242,7 @@ fn laws_that_cannot_be_drawn_are_refused_in_words() {
     let mut session = Session::start(planned(law), &mut source);
     let refused = session.select(law, toy().event(), &0.0, run, || NOTHING);
     assert!(matches!(refused, Err(GateError::Noise(_))));
-    assert!(!session.spent(), "nothing is charged for what cannot be drawn");
+    assert!(!session.has_spent(), "nothing is charged for what cannot be drawn");
 }
 
 fn candidate(_: usize) -> Candidate {
@@ -332,5 +332,5 @@ fn nothing_comes_out_of_a_trial_but_what_was_made() {
     let mut session = Session::start(planned_among(law), &mut source);
     let fewer = session.select_among(law, &[candidate(0)], &0.0, Trial { make, score });
     assert_eq!(fewer.err(), Some(GateError::NotAsPlanned));
-    assert!(!session.spent());
+    assert!(!session.has_spent());
 }

@@ -96,7 +96,7 @@ fn nothing_leaves_but_what_was_planned() {
                 session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).err()
             }
             Err(refused) => {
-                assert!(!session.spent());
+                assert!(!session.has_spent());
                 Some(refused)
             }
         };
@@ -113,7 +113,7 @@ fn nothing_leaves_but_what_was_planned() {
         assert!(wide.run(Private::new(Fixed(vec![1; 5])), &mut session).is_err());
         let none = Selection { columns: 0, ..wide };
         assert!(none.run(Private::new(Fixed(vec![])), &mut session).is_err());
-        assert!(!session.spent());
+        assert!(!session.has_spent());
     }
 }
 

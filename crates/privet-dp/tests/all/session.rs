@@ -74,9 +74,9 @@ fn a_wrong_event_is_refused_before_its_noise_is_drawn() {
     let mut session = Session::start(up_to(5), &mut source);
     let refused = gaussian(3.9).run(Private::new(vec![1.0]), &mut session);
     assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
-    assert!(!session.spent(), "nothing was drawn");
+    assert!(!session.has_spent(), "nothing was drawn");
     gaussian(4.0).run(Private::new(vec![1.0]), &mut session).unwrap();
-    assert!(session.spent());
+    assert!(session.has_spent());
 }
 
 #[test]
@@ -233,21 +233,21 @@ impl Purse for Dying {
         Self::write(&mut self.left)?;
         self.inner.put_aside(generation, digest)
     }
-    fn fresh(
+    fn check_resumable(
         &self,
         spend: &Spend,
         generation: u64,
         draws: u64,
         digest: &str,
     ) -> Result<(), PurseError> {
-        self.inner.fresh(spend, generation, draws, digest)
+        self.inner.check_resumable(spend, generation, draws, digest)
     }
-    fn resumed(&mut self, generation: u64) -> Result<u64, PurseError> {
+    fn record_resumption(&mut self, generation: u64) -> Result<u64, PurseError> {
         Self::write(&mut self.left)?;
-        self.inner.resumed(generation)
+        self.inner.record_resumption(generation)
     }
-    fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError> {
-        self.inner.settled(certificate)
+    fn record_settlement(&mut self, certificate: &Certificate) -> Result<(), PurseError> {
+        self.inner.record_settlement(certificate)
     }
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError> {
         self.inner.void(reason)
@@ -355,7 +355,7 @@ fn a_walk_belongs_to_its_session() {
     let outcome =
         second.walk(&mut walk, |_, session| gaussian(4.0).run(Private::new(vec![7.0]), session));
     assert_eq!(outcome.err(), Some(GateError::Foreign));
-    assert!(!second.spent());
+    assert!(!second.has_spent());
     assert_eq!(second.begin::<Counting>().err(), Some(GateError::NotAsPlanned));
     let mut odd = Session::start_walking(up_to(2), json!("nine"), &mut two);
     assert_eq!(odd.begin::<Counting>().err(), Some(GateError::Malformed));

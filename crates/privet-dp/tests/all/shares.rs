@@ -4,7 +4,7 @@ use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, PlannedDraws, Private, Session, Statement};
 use privet_dp::mechanism::shares::{
-    InProcess, NoiseMode, Participants, PartyChannel, ServerSum, joined, split,
+    InProcess, NoiseMode, Participants, PartyChannel, ServerSum, split, sum_openings,
 };
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, joint};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
@@ -30,7 +30,7 @@ proptest! {
         let shares = split(&values, servers, &mut FixedSeed::new(seed));
         prop_assert_eq!(shares.len(), servers as usize);
         let plain: Vec<Vec<u128>> = shares.iter().map(|share| share.to_vec()).collect();
-        prop_assert_eq!(joined(&plain), Some(values));
+        prop_assert_eq!(sum_openings(&plain), Some(values));
     }
 
     /// For any data of the parties, adding up shares server by server gives the sum in the clear.
@@ -47,7 +47,7 @@ proptest! {
             }
         }
         let expected: Vec<i128> = (0..3).map(|at| parties.iter().map(|values| values[at]).sum()).collect();
-        prop_assert_eq!(joined(&sums), Some(expected));
+        prop_assert_eq!(sum_openings(&sums), Some(expected));
     }
 }
 
@@ -110,7 +110,7 @@ fn noise_has_the_variance_of_all_shares() {
         let mut source = SystemRandom::new().unwrap();
         let shares = split(&vec![7_i128 << 40; 60_000], servers, &mut source);
         let together = InProcess::new(among, &mut source);
-        let opened = joined(&together.exchange(0, &event, shares).unwrap()).unwrap();
+        let opened = sum_openings(&together.exchange(0, &event, shares).unwrap()).unwrap();
         let noise: Vec<f64> = opened.iter().map(|sum| *sum as f64 * step - 7.0).collect();
         let count = noise.len() as f64;
         let mean = noise.iter().sum::<f64>() / count;
@@ -132,7 +132,7 @@ fn without_one_opening_nothing_is_opened() {
         let shares = split(&[42; 100], 3, &mut source);
         let mut openings = InProcess::new(THREE, &mut source).exchange(0, &event, shares).unwrap();
         openings.pop();
-        for word in joined(&openings).unwrap() {
+        for word in sum_openings(&openings).unwrap() {
             cells[word as usize & 255] += 1;
         }
     }
@@ -177,7 +177,8 @@ fn a_session_among_parties_lets_out_the_noised_sum_alone() {
     let exact = || Private::new(ExactCounts { counts: vec![1 << 20, -(1 << 20)], unit: 1.0 });
     let (mut own, mut servers) = (SystemRandom::new().unwrap(), SystemRandom::new().unwrap());
     let together = InProcess::new(THREE, &mut servers);
-    let session = Session::start(gaussian.event().unwrap(), &mut own).among(THREE, &together);
+    let session =
+        Session::start(gaussian.event().unwrap(), &mut own).distributed_among(THREE, &together);
     let release = session
         .carry_out(statement(&gaussian), |session| gaussian.run_units(exact(), session))
         .unwrap();
@@ -189,14 +190,15 @@ fn a_session_among_parties_lets_out_the_noised_sum_alone() {
     // One opening too few: nothing is released, and the draw is spent.
     let mut own = SystemRandom::new().unwrap();
     let mut session =
-        Session::start(gaussian.event().unwrap(), &mut own).among(THREE, &Dropping(1));
+        Session::start(gaussian.event().unwrap(), &mut own).distributed_among(THREE, &Dropping(1));
     assert_eq!(gaussian.run_units(exact(), &mut session).unwrap_err(), GateError::Unanswered);
-    assert!(session.spent());
+    assert!(session.has_spent());
 
     // Servers with reproducible noise: nothing is claimed.
     let (mut own, mut fixed) = (SystemRandom::new().unwrap(), FixedSeed::new(1));
     let together = InProcess::new(THREE, &mut fixed);
-    let session = Session::start(gaussian.event().unwrap(), &mut own).among(THREE, &together);
+    let session =
+        Session::start(gaussian.event().unwrap(), &mut own).distributed_among(THREE, &together);
     let release = session
         .carry_out(statement(&gaussian), |session| gaussian.run_units(exact(), session))
         .unwrap();
@@ -217,10 +219,10 @@ fn other_noise_is_refused_before_anything_is_drawn() {
     };
     let (mut own, mut servers) = (FixedSeed::new(1), FixedSeed::new(2));
     let together = InProcess::new(THREE, &mut servers);
-    let mut session = Session::start(laplace.event(), &mut own).among(THREE, &together);
+    let mut session = Session::start(laplace.event(), &mut own).distributed_among(THREE, &together);
     let value = Private::new(ExactCounts { counts: vec![3], unit: 1.0 });
     assert_eq!(laplace.run_units(value, &mut session).unwrap_err(), GateError::Alone);
-    assert!(!session.spent());
+    assert!(!session.has_spent());
     assert_eq!(ServerSum::new(&laplace.event(), THREE).unwrap_err(), GateError::Alone);
 }
 
@@ -232,7 +234,7 @@ fn servers_go_by_the_plan() {
     let mut rounds = PlannedDraws::of(&planned);
     assert!(!rounds.go_on(&other) && rounds.go_on(&one) && !rounds.go_on(&one));
     assert!(rounds.go_on(&other) && !rounds.complete() && rounds.go_on(&other));
-    assert!(rounds.complete() && rounds.next().is_none() && rounds.made() == 3);
+    assert!(rounds.complete() && rounds.next().is_none() && rounds.completed() == 3);
 }
 
 #[test]
@@ -252,7 +254,7 @@ const TOGETHER: Participants =
     Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Joint };
 
 fn joint_leaf(coordinates: usize) -> Event {
-    joint::charged(gaussian(coordinates).event().unwrap(), NoiseMode::Joint)
+    joint::charged_event(gaussian(coordinates).event().unwrap(), NoiseMode::Joint)
 }
 
 /// One joint draw, for any number of servers: variance σ², bounds as above.
@@ -264,7 +266,7 @@ fn noise_that_is_drawn_together_has_the_variance_of_one_draw() {
         let shares = split(&vec![7_i128 << 40; 60_000], servers, &mut source);
         let together = InProcess::new(among, &mut source);
         let opened = together.exchange(0, &joint_leaf(60_000), shares).unwrap();
-        let opened = joined(&opened).unwrap();
+        let opened = sum_openings(&opened).unwrap();
         let noise: Vec<f64> =
             opened.iter().map(|sum| *sum as f64 * 2_f64.powi(-40) - 7.0).collect();
         let mean = noise.iter().sum::<f64>() / 60_000.0;
@@ -279,7 +281,7 @@ fn noise_that_is_drawn_together_has_the_variance_of_one_draw() {
 fn the_law_that_servers_draw_is_the_one_that_is_charged() {
     for noise_scale in [1.0, 0.3, 1.999_999, 2.0, 7.1e9, 3e-12, 1.0_f64.next_down()] {
         let plain = Gaussian { noise_scale, coordinates: 53, ..gaussian(1) };
-        let leaf = joint::charged(plain.event().unwrap(), NoiseMode::Joint);
+        let leaf = joint::charged_event(plain.event().unwrap(), NoiseMode::Joint);
         let Event::Use { cost: Cost::JointGaussian { sensitivity, grid, distance, .. }, .. } =
             &leaf
         else {
@@ -297,7 +299,7 @@ fn the_law_that_servers_draw_is_the_one_that_is_charged() {
         assert_eq!(drawing.coordinates, 53);
         let law = privet_joint::JointGaussian::new(drawing.steps).unwrap();
         assert_eq!(law.steps(), drawing.steps);
-        assert!(privet_joint::Law::distance(&law) < privet_joint::DISTANCE);
+        assert!(privet_joint::Law::distance(&law) < privet_joint::NOISE_LAW_DISTANCE);
         // Three evaluations of at most 26 numbers, each attempted twice at most.
         let charged = 53.0 * 2_f64.powi(-60) + 6.0 * 2_f64.powi(-36);
         assert!(*distance >= charged && *distance <= charged * (1.0 + 1e-11), "{distance}");
@@ -337,7 +339,7 @@ fn modes_are_not_mixed_and_a_share_of_noise_fits_its_round() {
 fn what_joint_noise_is_off_by_is_added_to_delta() {
     let repeat = |event: Event| Event::Repeat { count: 40, event: Box::new(event) };
     let plain = Gaussian { noise_scale: 9.0, ..gaussian(30) }.event().unwrap();
-    let joint = repeat(joint::charged(plain.clone(), NoiseMode::Joint));
+    let joint = repeat(joint::charged_event(plain.clone(), NoiseMode::Joint));
     let plain = repeat(plain);
     let off = joint::total_distance(&joint);
     assert!((off / (40.0 * joint::distance(30)) - 1.0).abs() < 1e-9);

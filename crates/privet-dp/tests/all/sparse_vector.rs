@@ -5,7 +5,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{Proxied, QueryAnswer, SparseVector, StableAnswers, StableStream};
+use privet_dp::mechanism::{QueryAnswer, SparseVector, StableAnswers, StableStream, WithDistance};
 use privet_dp::noise::{FixedSeed, Source};
 use proptest::prelude::*;
 use serde_json::json;
@@ -129,7 +129,7 @@ fn heard(
     let mut session = Session::start(planned, source);
     let mut answering = of.begin(0, &mut session).unwrap();
     let ask = |(answer, distance): (usize, &i64)| {
-        let actual = Private::new(Proxied { answer, distance: *distance });
+        let actual = Private::new(WithDistance { answer, distance: *distance });
         answering.ask(actual, &mut session).unwrap()
     };
     let noisy: Vec<_> = distances.iter().enumerate().map(ask).collect();
@@ -236,14 +236,16 @@ fn what_was_spent_before_is_spent() {
     let walk = session.begin::<Idle>().unwrap();
     let mut answering = of.begin(0, &mut session).unwrap();
     // A threshold is drawn and nothing is below it.
-    answering.ask(Private::new(Proxied { answer: 0, distance: 1 << 40 }), &mut session).unwrap();
+    answering
+        .ask(Private::new(WithDistance { answer: 0, distance: 1 << 40 }), &mut session)
+        .unwrap();
     let state = session.suspend(walk, 0).unwrap();
     assert_eq!(state.draws(), 2);
     let mut source = FixedSeed::new(2);
     let (mut session, _walk) = state.resume(&mut source, &mut journal, |_| Ok(())).unwrap();
     let mut answering = of.begin(1, &mut session).unwrap();
     for _ in 0..5 {
-        answering.ask(Private::new(Proxied { answer: 0, distance: 0 }), &mut session).unwrap();
+        answering.ask(Private::new(WithDistance { answer: 0, distance: 0 }), &mut session).unwrap();
     }
     // Two runs were left of three.
     assert_eq!(session.draws(), 4);
@@ -258,7 +260,7 @@ fn a_leak_is_charged_whoever_drew_before() {
     use privet_dp::gate::{GateError, Spend};
     let of = answers(ThresholdNoise::Exponential, 4.0, 3, 1e-9);
     let ask = |answering: &mut StableStream, session: &mut Session<'_>| {
-        answering.ask(Private::new(Proxied { answer: 0, distance: 0 }), session).map(|_| ())
+        answering.ask(Private::new(WithDistance { answer: 0, distance: 0 }), session).map(|_| ())
     };
     // A filter of pure charges has no room for a leak, whether or not something was drawn before.
     let filter = Filter {
@@ -272,7 +274,7 @@ fn a_leak_is_charged_whoever_drew_before() {
     let mut session = Session::open(Spend::Within(filter), &mut source, &mut nobody).unwrap();
     let mut other = vector(ThresholdNoise::Exponential, 4.0, 1.5, 1).begin().unwrap();
     other.above(Private::new(0), &mut session).unwrap();
-    assert!(session.spent());
+    assert!(session.has_spent());
     assert!(of.begin(0, &mut session).is_err());
     // Two in one plan of the first.
     let mut source = FixedSeed::new(1);

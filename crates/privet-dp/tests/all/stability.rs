@@ -4,7 +4,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account;
 use privet_dp::gate::{Arithmetic, GateError, Private, Session, Statement};
-use privet_dp::mechanism::{Proxied, Stability};
+use privet_dp::mechanism::{Stability, WithDistance};
 use privet_dp::noise::Source;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn run(test: &Stability, distance: i64, source: &mut dyn Source) -> Option<u8> {
     let planned = test.event().unwrap();
     let claim = account::guarantee(&planned, 0.1).unwrap();
     let mut session = Session::start(planned, source);
-    let actual = Proxied { answer: 7, distance };
+    let actual = WithDistance { answer: 7, distance };
     let noisy = test.run(Private::new(actual), &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
     session.settle(noisy, statement).unwrap().into_parts().0
@@ -80,8 +80,8 @@ fn answers_come_out_as_often_as_the_law_says() {
 fn another_test_than_planned_is_refused() {
     let (mut source, _) = fresh();
     let mut session = Session::start(test(1.0, 1e-6).event().unwrap(), &mut source);
-    let actual = Private::new(Proxied { answer: 7_u8, distance: 99 });
+    let actual = Private::new(WithDistance { answer: 7_u8, distance: 99 });
     let other = test(0.5, 1e-6).run(actual, &mut session);
     assert_eq!(other.err(), Some(GateError::NotAsPlanned));
-    assert!(!session.spent());
+    assert!(!session.has_spent());
 }

@@ -127,7 +127,7 @@ impl Scorer {
             let centre = Centre::new(mean, encoding.l2_radius());
             Centred {
                 squares: centre.mean().iter().map(|x| x * x).sum(),
-                along: centre.along(&weights.weights),
+                along: centre.inner_products(&weights.weights),
                 radius: encoding.l2_radius(),
                 shortest: centre.shortest(),
                 mean: centre.mean().to_vec(),

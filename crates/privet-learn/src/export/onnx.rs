@@ -54,7 +54,7 @@ struct Graph {
 }
 
 /// Encoding of one column.
-struct Placed {
+struct PlacedColumn {
     /// Its encoded columns, concatenated.
     block: String,
     /// A number clamped to its bounds, and the mask of rows where it is missing and encoded as 0.
@@ -183,7 +183,7 @@ impl Graph {
         self.node("Add", &[&risen, &first])
     }
 
-    fn column(&mut self, column: &RecipeColumn, missing_texts: &[String]) -> Placed {
+    fn column(&mut self, column: &RecipeColumn, missing_texts: &[String]) -> PlacedColumn {
         match &column.rule {
             RecipeRule::Category { texts, other } => {
                 self.category(column, texts, *other, missing_texts)
@@ -230,7 +230,7 @@ impl Graph {
                     }
                 }
                 let block = if parts.len() == 1 { parts.remove(0) } else { self.concat(&parts) };
-                Placed { block, number: Some((clamped, mask)) }
+                PlacedColumn { block, number: Some((clamped, mask)) }
             }
         }
     }
@@ -241,7 +241,7 @@ impl Graph {
         texts: &[(String, Option<u32>)],
         other: Option<u32>,
         missing_texts: &[String],
-    ) -> Placed {
+    ) -> PlacedColumn {
         self.inputs.push(protobuf::value(&column.name, Element::Text, Some(1)));
         // A row of the table for each index, and one of zeros for no index.
         let gone = match column.missing {
@@ -268,10 +268,10 @@ impl Graph {
         let table = self.doubles(&[width + 1, width], &table);
         let rows = self.node("Gather", &[&table, &found]);
         let axis = self.integers(&[1]);
-        Placed { block: self.node("Squeeze", &[&rows, &axis]), number: None }
+        PlacedColumn { block: self.node("Squeeze", &[&rows, &axis]), number: None }
     }
 
-    fn pair(&mut self, pair: &RecipePair, placed: &[Placed]) -> Option<String> {
+    fn pair(&mut self, pair: &RecipePair, placed: &[PlacedColumn]) -> Option<String> {
         let number = |at: usize| placed.get(at)?.number.clone();
         match pair {
             RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
@@ -307,7 +307,7 @@ impl Graph {
 
     /// The encoded columns of a row but the constant one, before clipping.
     fn row(&mut self, recipe: &Recipe) -> String {
-        let placed: Vec<Placed> = recipe
+        let placed: Vec<PlacedColumn> = recipe
             .columns
             .iter()
             .map(|column| self.column(column, &recipe.missing_texts))

@@ -26,14 +26,14 @@
 use super::Decision;
 use super::curvature::{CurvatureEstimate, INTERVALS_SETTING, Intervals};
 use super::minimum::{Minimum, Step};
-use super::objective::{expected_noise, law, perturbed, shared};
-use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::objective::{expected_noise, law, perturbed_objective, with_shared_noise};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolve_setting};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::Covers;
+use crate::release::covers::MethodCoverage;
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, GAMMA, RIDGE, SPLIT};
@@ -55,7 +55,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Amp::SETTINGS,
     noisy: "the objective, and the weights of its minimiser",
     private: true,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
@@ -82,7 +82,7 @@ settings! {
 /// Limits on the fraction f₁.
 const FRACTION: Range = Range::open("fraction", 0.0, 1.0);
 /// Bound on the output noise, as a fraction of the sampling error.
-const HARMLESS: f64 = 0.25;
+const HARMLESS_NOISE: f64 = 0.25;
 /// Default share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 0.01;
 
@@ -106,7 +106,7 @@ fn plan_sound(
     options: &Amp,
 ) -> Result<Decision, LearnError> {
     let Amp { ridge, gamma, split, .. } = *options;
-    let (penalty, more) = resolved(options.penalty, facts)?;
+    let (penalty, more) = resolve_setting(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
     let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
     let default = match checked_fraction(options)? {
@@ -123,7 +123,7 @@ fn plan_sound(
         None => facts.default_tolerance().max(large_tolerance(facts, budget, total, split)),
     };
     let bought = purchase(facts, budget, options)?;
-    let build = |scale| shared(facts, budget, total, tolerance, split, scale);
+    let build = |scale| with_shared_noise(facts, budget, total, tolerance, split, scale);
     let scale = calibrated(facts, budget, scale, |scale| {
         let own = build(scale).event()?;
         Ok(match &bought {
@@ -131,8 +131,8 @@ fn plan_sound(
             None => own,
         })
     })?;
-    let settled = settled(facts, options, ridge, tolerance, split);
-    Ok(planned(facts, budget, (build(scale), bought), penalty, settled, vec![]))
+    let settled = settled_options(facts, options, ridge, tolerance, split);
+    Ok(plan_minimum(facts, budget, (build(scale), bought), penalty, settled, vec![]))
 }
 
 /// The estimate of the curvature, if it is requested.
@@ -150,7 +150,7 @@ fn purchase(
         (Some(Intervals::Bought), None) => {
             let slope = facts.shape.lipschitz;
             let asked = (budget.epsilon(), budget.delta());
-            Ok(Some(CurvatureEstimate::planned(facts, asked, slope, facts.radius)?))
+            Ok(Some(CurvatureEstimate::plan_estimate(facts, asked, slope, facts.radius)?))
         }
         _ => Ok(None),
     }
@@ -172,7 +172,7 @@ fn sum_tolerance(facts: &Facts, gamma: Option<f64>) -> Result<f64, LearnError> {
 /// last pass would have to be repeated in double-double, many times as slow; 0 up to them.
 ///
 /// min{ LR·(n − 2²⁰)·2⁻³⁸, λντ/2 }: the first is about four times what a pass in `f64` proves, and the
-/// second keeps the output noise 2γ/(λν) below τ = [`HARMLESS`]·√p/(R√(cn)), a quarter of the sampling
+/// second keeps the output noise 2γ/(λν) below τ = [`HARMLESS_NOISE`]·√p/(R√(cn)), a quarter of the sampling
 /// error of a weight of evenly spread rows. Where that is below what `f64` proves, from some 10⁸ rows
 /// on, passes are in double-double as before. Privacy depends on neither: any γ is part of Δ_out.
 fn large_tolerance(facts: &Facts, budget: &Allowance<'_>, ridge: f64, split: f64) -> f64 {
@@ -185,7 +185,7 @@ fn large_tolerance(facts: &Facts, budget: &Allowance<'_>, ridge: f64, split: f64
         (split / problems).sqrt() * account::gaussian::mu(budget.epsilon(), budget.delta());
     let curvature = facts.shape.curvature * facts.radius * facts.radius;
     let sampling = (facts.columns as f64 / (rows * curvature)).sqrt();
-    let harmless = 0.5 * ridge * multiplier * HARMLESS * sampling;
+    let harmless = 0.5 * ridge * multiplier * HARMLESS_NOISE * sampling;
     // Asks "smaller?", so that NaN gives the proved one.
     if harmless < proved { harmless } else { proved }
 }
@@ -253,7 +253,7 @@ fn plan_printed(
     options: &Amp,
 ) -> Result<Decision, LearnError> {
     let Amp { ridge, gamma, split, .. } = *options;
-    let (penalty, more) = resolved(options.penalty, facts)?;
+    let (penalty, more) = resolve_setting(options.penalty, facts)?;
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "the paper prints no constants for AMP with delta = 0".into(),
@@ -275,24 +275,25 @@ fn plan_printed(
     let noise = law(budget, printed.objective_noise * rows);
     let output = OutputLaw::Gaussian(printed.output_noise);
     let notes = vec![PRINTED.into()];
-    let perturbed = perturbed(facts, RIDGE.check(ridge + more)?, noise, tolerance, output);
+    let perturbed =
+        perturbed_objective(facts, RIDGE.check(ridge + more)?, noise, tolerance, output);
     if options.intervals == Some(Intervals::Bought) {
         return Err(LearnError::NotCovered {
             what: "intervals = bought: the papers print no constants for it".into(),
             instead: "leave out the intervals, or the calibration",
         });
     }
-    let settled = settled(facts, options, ridge, tolerance, split);
-    Ok(planned(facts, budget, (perturbed, None), penalty, settled, notes))
+    let settled = settled_options(facts, options, ridge, tolerance, split);
+    Ok(plan_minimum(facts, budget, (perturbed, None), penalty, settled, notes))
 }
 
 /// The options with every choice written down.
-fn settled(facts: &Facts, options: &Amp, ridge: f64, tolerance: f64, split: f64) -> Amp {
+fn settled_options(facts: &Facts, options: &Amp, ridge: f64, tolerance: f64, split: f64) -> Amp {
     let gamma = tolerance / facts.rows as f64;
     Amp { ridge: Some(ridge), gamma: Some(gamma), split: Some(split), ..*options }
 }
 
-fn planned(
+fn plan_minimum(
     facts: &Facts,
     budget: &Allowance<'_>,
     (perturbed, bought): (PerturbedObjective, Option<CurvatureEstimate>),

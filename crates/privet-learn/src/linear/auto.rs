@@ -54,7 +54,7 @@ use crate::linear::gd::Gd;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::linear::{gd, predicted};
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::settings;
@@ -62,7 +62,7 @@ use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::Schema;
 use privet_data::encode::Encoding;
-use privet_data::schema::{Rows, Unfolding};
+use privet_data::schema::{BasisChoice, Rows};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -76,12 +76,12 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Auto::SETTINGS,
     noisy: "what the method chosen says",
     private: true,
-    covers: Covers {
-        printed: Cover::No {
+    covers: MethodCoverage {
+        printed: Coverage::No {
             why: NOT_PRINTED,
             instead: "leave out the calibration, or name a method",
         },
-        ..Covers::ALL
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: false },
 };
@@ -110,7 +110,7 @@ pub enum Scoring {
 }
 
 /// Least and largest number of hats of a number.
-const HATS: (f64, f64) = (3.0, 12.0);
+const HATS_OF_NUMBER: (f64, f64) = (3.0, 12.0);
 /// The e below which numbers have no hats.
 const HATS_FROM: f64 = 100.0;
 /// The constant column: half of the largest value of a number's own, so that it takes little of a row's
@@ -123,15 +123,15 @@ const CENTRED_CONSTANT: f64 = 1.0;
 /// The e from which pairs of numbers pay.
 const PAIRS_FROM: f64 = 200_000.0;
 /// Largest number of open numbers that are paired.
-const PAIRED: usize = 12;
+const MOST_PAIRED_NUMBERS: usize = 12;
 /// The rows beyond which the number of passes decides, the most columns for which few passes are sure to
 /// suffice, and a negligible excess risk.
-const LARGE: (u64, usize, f64) = (1 << 20, 512, 0.03);
+const LARGE_TABLE: (u64, usize, f64) = (1 << 20, 512, 0.03);
 /// Least and largest number of knots of a number in a pair.
 const PAIR_HATS: (f64, f64) = (3.0, 8.0);
 
 /// The effective size e of a table.
-fn worth(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
+fn effective_size(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
     let beyond = classes.saturating_sub(1).max(1) as f64;
     2.0 * rows as f64 * epsilon / (relation.records() * beyond)
 }
@@ -146,30 +146,30 @@ fn centred_pays(rows: u64, columns: usize, worth: f64) -> bool {
 pub(crate) fn encoding(request: &Request) -> Schema {
     let schema = &request.schema;
     let pure = request.budget.is_none_or(|budget| budget.is_pure());
-    let plain = |rows| Unfolding { hats: 0, pair_hats: 0, bias: CONSTANT, rows, whole: false };
+    let plain = |rows| BasisChoice { hats: 0, pair_hats: 0, bias: CONSTANT, rows, whole: false };
     if schema.classes().is_none() {
-        return schema.unfolded(&plain(Rows::Clip));
+        return schema.with_bases(&plain(Rows::Clip));
     }
     if pure {
-        return schema.unfolded(&plain(Rows::Fill));
+        return schema.with_bases(&plain(Rows::Fill));
     }
     let relation = Relation::new(request.neighbours, schema.unit());
     let (epsilon, classes) =
         (request.budget.map_or(0.0, |budget| budget.epsilon()), schema.classes());
-    let worth = worth(request.rows, epsilon, relation, classes.map_or(0, <[_]>::len));
+    let worth = effective_size(request.rows, epsilon, relation, classes.map_or(0, <[_]>::len));
     let numbers = schema.open_count();
-    let wanted = worth.powf(1.0 / 6.0).round().clamp(HATS.0, HATS.1);
+    let wanted = worth.powf(1.0 / 6.0).round().clamp(HATS_OF_NUMBER.0, HATS_OF_NUMBER.1);
     let hats = match wanted as u32 {
         hats if worth < HATS_FROM || f64::from(hats) * numbers as f64 > worth => 0,
         hats => hats,
     };
-    let paired = worth >= PAIRS_FROM && (2..=PAIRED).contains(&numbers);
+    let paired = worth >= PAIRS_FROM && (2..=MOST_PAIRED_NUMBERS).contains(&numbers);
     let pair_hats = match paired {
         true => worth.powf(1.0 / 7.0).round().clamp(PAIR_HATS.0, PAIR_HATS.1) as u32,
         false => 0,
     };
-    let choice = Unfolding { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill, whole: false };
-    let filled = schema.unfolded(&choice);
+    let choice = BasisChoice { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill, whole: false };
+    let filled = schema.with_bases(&choice);
     let sum = matches!(request.task.method, Method::Auto(Auto { scores: Some(Scoring::Sum), .. }));
     if !request.task.loss.needs_classes()
         || sum
@@ -177,8 +177,8 @@ pub(crate) fn encoding(request: &Request) -> Schema {
     {
         return filled;
     }
-    let whole = Unfolding { bias: CENTRED_CONSTANT, rows: Rows::Clip, whole: true, ..choice };
-    let whole = schema.unfolded(&whole);
+    let whole = BasisChoice { bias: CENTRED_CONSTANT, rows: Rows::Clip, whole: true, ..choice };
+    let whole = schema.with_bases(&whole);
     // Filled if rows were declared to be filled, or are longer than any radius.
     if Encoding::new(&whole).is_whole() { whole } else { filled }
 }
@@ -197,7 +197,7 @@ fn few_passes(
     intervals: Option<Intervals>,
     excess: Option<f64>,
 ) -> Option<Decision> {
-    let (rows, columns, negligible) = LARGE;
+    let (rows, columns, negligible) = LARGE_TABLE;
     if facts.rows <= rows || facts.columns > columns || facts.problems > 1 || budget.is_pure() {
         return None;
     }
@@ -216,7 +216,7 @@ pub(crate) fn plan(
     options: &Auto,
 ) -> Result<Decision, LearnError> {
     let classes = if facts.problems > 1 { facts.problems as usize } else { 2 };
-    let worth = worth(facts.rows, budget.epsilon(), facts.relation(), classes);
+    let worth = effective_size(facts.rows, budget.epsilon(), facts.relation(), classes);
     let pays = facts.whole && centred_pays(facts.rows, facts.columns, worth);
     let table = pays && facts.loss.needs_classes() && options.scores != Some(Scoring::Sum);
     let intervals = options.intervals;

@@ -40,10 +40,10 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -67,7 +67,7 @@ pub const PASSES: Range = Range::from("passes", 1.0, 1_001.0);
 const MOST_STEPS: u64 = 1_000_000_000;
 
 /// The reason that it needs a public number of rows.
-const PUBLIC_COUNT: Cover = Cover::No {
+const PUBLIC_COUNT: Coverage = Coverage::No {
     why: "goes over rows in their order, and one that is added or taken out moves every later one",
     instead: "give neighbours replace-one and no unit, or another method",
 };
@@ -82,15 +82,15 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Averaged::SETTINGS,
     noisy: "the mean of all points",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(
+    covers: MethodCoverage {
+        printed: Coverage::unprinted(
             "has a printed noise that lacks a factor of one over the ridge, and hides nothing",
         ),
         private_count: PUBLIC_COUNT,
         users: PUBLIC_COUNT,
-        pure: Cover::gaussian("give a delta above 0, far below one over the number of rows"),
-        needs: Needs::Memory,
-        ..Covers::ALL
+        pure: Coverage::gaussian("give a delta above 0, far below one over the number of rows"),
+        needs: TableAccess::Memory,
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
@@ -120,7 +120,7 @@ settings! {
 
 /// A walk over the rows and the mean of its points.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Walk {
+pub struct AveragedWalk {
     /// The number of rows n.
     pub rows: u64,
     /// The number of passes K.
@@ -131,7 +131,7 @@ pub struct Walk {
     pub ball: Ball,
 }
 
-impl Walk {
+impl AveragedWalk {
     /// The number of steps T.
     pub fn steps(&self) -> u64 {
         self.rows * u64::from(self.passes)
@@ -244,7 +244,7 @@ pub(crate) fn plan(
     let ridge = RIDGE.check(options.ridge.unwrap_or_else(|| rule::for_output(facts, per_ridge)))?;
     let each = ridge / facts.rows as f64;
     let ball = Ball { radius: 1.01 * slope * facts.radius / each, ridge: each, slope };
-    let walk = Walk { rows: facts.rows, passes, weights, ball };
+    let walk = AveragedWalk { rows: facts.rows, passes, weights, ball };
     let moved = walk.sensitivity(facts.radius);
     let rounding = walk.rounding(facts.radius, facts.columns);
     let fits = walk.steps() <= MOST_STEPS && moved.is_finite() && rounding <= 0.5 * moved;
@@ -261,7 +261,7 @@ pub(crate) fn plan(
         noise_scale,
         coordinates: facts.columns * facts.problems as usize,
     };
-    let scale = budget.least(moved * together / mu, |scale| gaussian(scale).event())?;
+    let scale = budget.least_scale(moved * together / mu, |scale| gaussian(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(Averaging { walk, gaussian: gaussian(scale), columns: facts.columns }),
         settled: Method::Averaged(Averaged {
@@ -277,7 +277,7 @@ pub(crate) fn plan(
 /// The procedure: passes over the rows, noise on the mean of the points.
 #[derive(Debug, Clone)]
 struct Averaging {
-    walk: Walk,
+    walk: AveragedWalk,
     gaussian: Gaussian,
     columns: usize,
 }
@@ -287,8 +287,8 @@ impl Procedure<super::Erm> for Averaging {
         Ok(self.gaussian.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("ridge", self.walk.ball.ridge * self.walk.rows as f64),
             ("passes", f64::from(self.walk.passes)),
             ("weight_noise", self.gaussian.noise_scale),

@@ -1,8 +1,8 @@
 //! No noise and no guarantee: the baseline.
 
 use super::chosen_amp::COLUMNS;
-use super::minimum::{Ask, solve};
-use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::minimum::{SolverRequest, solve};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolve_setting};
 use super::{Decision, Erm, ight};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -10,11 +10,11 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::Covers;
+use crate::release::covers::MethodCoverage;
 use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Baseline;
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
@@ -28,7 +28,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: NonPrivate::SETTINGS,
     noisy: "nothing",
     private: false,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
@@ -67,7 +67,7 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub fn new(facts: &Facts, options: &NonPrivate) -> Result<Self, LearnError> {
-        let (penalty, more) = resolved(options.penalty, facts)?;
+        let (penalty, more) = resolve_setting(options.penalty, facts)?;
         let ridge = RIDGE.check(options.ridge.unwrap_or(1.0))?;
         if let Some(count) = options.columns {
             COLUMNS.check(f64::from(count))?;
@@ -88,8 +88,8 @@ impl Plain {
         Ok(plain)
     }
 
-    fn ask(&self) -> Ask {
-        Ask { ridge: self.ridge, tolerance: self.tolerance, linear_norm: 0.0 }
+    fn ask(&self) -> SolverRequest {
+        SolverRequest { ridge: self.ridge, tolerance: self.tolerance, linear_norm: 0.0 }
     }
 
     pub fn settled(&self) -> Method {
@@ -98,8 +98,8 @@ impl Plain {
 }
 
 impl Baseline<Erm> for Plain {
-    fn settings(&self) -> Shown {
-        Shown::of([("ridge", self.ridge), ("gamma", self.tolerance / self.rows)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("ridge", self.ridge), ("gamma", self.tolerance / self.rows)])
     }
 
     fn run(
@@ -111,7 +111,7 @@ impl Baseline<Erm> for Plain {
         let problems = (0..facts.problems).map(|problem| {
             if let Some(size) = self.options.columns {
                 let data = admit::in_memory(table, INFO.name, "single columns")?;
-                return ight::fitted(facts, data, problem, size as usize, self.ask(), monitor);
+                return ight::fit_problem(facts, data, problem, size as usize, self.ask(), monitor);
             }
             let (ask, penalty) = (self.ask(), &self.penalty);
             Ok(solve(facts, table, problem, ask, penalty, None, monitor)?.into_theta())

@@ -58,7 +58,7 @@
 use super::Decision;
 use super::curvature::{self, CurvatureEstimate, INTERVALS_SETTING, Intervals};
 use super::descent::{self, Descent, Schedule};
-use super::gd::{self, BALL};
+use super::gd::{self, BALL_TIMES_RADIUS};
 use super::predicted;
 use super::response::Response;
 use crate::LearnError;
@@ -67,12 +67,11 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Queries, SumNoise};
+use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::ask;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED};
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -101,15 +100,11 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "buys the rows' mean with a little of the budget, then gradient descent as gd on rows less \
               that mean; for rows that have much in common, as those of images and of most tables",
     source: "Tramèr & Boneh 2021 (fixed features of images); accounting of Dong et al. 2022",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: CentredGd::SETTINGS,
     noisy: "the sum of all rows, and the sum of all gradients at each step",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        ..Covers::ALL
-    },
+    covers: gd::COVERS,
     more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 
@@ -135,17 +130,17 @@ const DEFAULT_SHARE: f64 = 0.03;
 const DEFAULT_SLOPE: f64 = 0.4;
 /// Largest number of steps of the rule, for tables of so many columns: of very many, as pairs of numbers
 /// make them, some are so rare that no step size makes up for steps.
-fn most(columns: usize) -> f64 {
-    80.0 + (0.22 * (columns as f64 - 500.0)).clamp(0.0, gd::MOST - 80.0)
+fn most_steps(columns: usize) -> f64 {
+    80.0 + (0.22 * (columns as f64 - 500.0)).clamp(0.0, gd::MOST_STEPS - 80.0)
 }
 /// The largest step size of a column, as a multiple of η.
 const FASTEST: f64 = 10.0;
 /// The part of the largest variance added to each column's, which limits a rare column's step size.
-const RARE: f64 = 0.01;
+const RARE_COLUMN_VARIANCE: f64 = 0.01;
 /// Upper bound on the increase of the sum of all variances by step sizes, as far as the mean shows them:
 /// short of 4/3, since a descent has ¾ of the largest stable step size. It proves nothing: columns may
 /// vary less than their bound, and several together.
-const SLACK: f64 = 1.3;
+const VARIANCE_SLACK: f64 = 1.3;
 /// The rule's B·R, for images.
 const EXPECTED_NORM: f64 = 45.0;
 
@@ -200,19 +195,26 @@ pub(crate) fn plan(
                 });
             }
             let asked = (budget.epsilon(), budget.delta());
-            Some(CurvatureEstimate::planned(facts, asked, slope, curvature::centred_length(facts))?)
+            Some(CurvatureEstimate::plan_estimate(
+                facts,
+                asked,
+                slope,
+                curvature::centred_length(facts),
+            )?)
         }
         _ => None,
     };
-    let left = if bought.is_some() { (1.0 - curvature::SHARE).sqrt() } else { 1.0 };
+    let left = if bought.is_some() { (1.0 - curvature::CURVATURE_SHARE).sqrt() } else { 1.0 };
     let noise = of_step * one * facts.widening / (rows * (1.0 - share).sqrt() * left);
     let (pace, short) = match facts.image {
-        true => (gd::pace_to(facts, noise, (steps, gd::MOST), EXPECTED_NORM, shape(facts)), 1.0),
+        true => {
+            (gd::pace_to(facts, noise, (steps, gd::MOST_STEPS), EXPECTED_NORM, shape(facts)), 1.0)
+        }
         // A ridge would mean another strength in each column.
         false if !facts.ranges.is_empty() && ridge == 0.0 => {
-            gd::short_pace(facts, noise, steps, most(facts.columns))
+            gd::short_pace(facts, noise, steps, most_steps(facts.columns))
         }
-        false => (gd::pace(facts, noise, steps), 1.0),
+        false => (gd::step_rule(facts, noise, steps), 1.0),
     };
     let gaussian = |sensitivity, noise_scale, coordinates| Gaussian {
         neighbours: facts.neighbours,
@@ -240,10 +242,10 @@ pub(crate) fn plan(
             momentum: pace.momentum,
             ridge,
             averaged: pace.averaged,
-            ball: BALL / facts.radius,
+            ball: BALL_TIMES_RADIUS / facts.radius,
         },
     };
-    let scale = budget.least(of_mean * one / share.sqrt(), |scale| stages(scale).event())?;
+    let scale = budget.least_scale(of_mean * one / share.sqrt(), |scale| stages(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(stages(scale)),
         settled: Method::CentredGd(CentredGd {
@@ -335,8 +337,8 @@ impl Procedure<super::Erm> for Centring {
         Support::Ball(self.schedule.ball).refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        let shown = Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        let shown = PlanNumbers::of([
             ("ridge", self.schedule.ridge),
             ("sum_noise", self.mean.noise_scale),
             ("gradient_noise", self.step.noise_scale),
@@ -350,7 +352,7 @@ impl Procedure<super::Erm> for Centring {
         let (rows, steps) = (facts.rows as f64, self.schedule.steps);
         let Schedule { rate, momentum, averaged, .. } = self.schedule;
         let noise = self.step.noise_scale * self.widening / (rows * f64::from(steps).sqrt());
-        let time = rate * rows * gd::reach(steps, momentum, averaged);
+        let time = rate * rows * gd::averaged_reach(steps, momentum, averaged);
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
@@ -358,7 +360,7 @@ impl Procedure<super::Erm> for Centring {
     /// columns' step sizes, if descent is stable at them, which is assumed. Images have no shape
     /// functions to draw it around.
     fn weight_noise(&self, facts: &Facts) -> Option<f64> {
-        let slack = if self.fastest > 1.0 { SLACK } else { 1.0 };
+        let slack = if self.fastest > 1.0 { VARIANCE_SLACK } else { 1.0 };
         let curvature = facts.rows as f64 * gd::shape(facts).0 * slack;
         let known = !facts.image && self.schedule.is_stable(curvature);
         known.then(|| self.schedule.gain() * self.step.noise_scale * self.widening * self.fastest)
@@ -406,17 +408,17 @@ impl Procedure<super::Erm> for Centring {
         if !table.offers_less() {
             return Err(LearnError::NeedsMemory { method: INFO.name, needs: "centred rows" });
         }
-        let reaching = Facts { radius: Centre::reach(self.radius), ..facts.clone() };
+        let reaching = Facts { radius: Centre::norm_bound(self.radius), ..facts.clone() };
         let gradient = gd::Query::of(&reaching, gd::joint(facts), self.slope);
         let of_mean = SumNoise::Gaussian(self.mean.clone());
         let of_step = SumNoise::Gaussian(self.step.clone());
         let (moved, answers) =
-            (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
+            (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<LocalRecords<'_>>::new());
         let watch = StepWatch::new(monitor);
         ask::<Stages>(session, &watch, |query, session| {
             let (mean, theta, of_curvature) = match query {
                 Query::Sum if watch.step() => {
-                    let records = Here(vec![admit::records(table, &Labels::Same)?]);
+                    let records = LocalRecords(vec![admit::records(table, &Labels::Same)?]);
                     return records.answer(&self.sum_of_rows(), &of_mean, session);
                 }
                 Query::Gradient { mean, theta } if watch.step() => (mean, theta, false),
@@ -569,10 +571,14 @@ impl Start {
         if !(widest > 0.0 && all.is_finite()) {
             return Vec::new();
         }
-        let rate = |q: &f64| ((1.0 + RARE) / (q / widest + RARE)).sqrt().min(self.fastest);
+        let rate = |q: &f64| {
+            ((1.0 + RARE_COLUMN_VARIANCE) / (q / widest + RARE_COLUMN_VARIANCE))
+                .sqrt()
+                .min(self.fastest)
+        };
         let rates: Vec<f64> = spreads.iter().map(rate).collect();
         let together: f64 = rates.iter().zip(&spreads).map(|(rate, q)| rate * q).sum();
-        let kept = (SLACK * all / together).min(1.0);
+        let kept = (VARIANCE_SLACK * all / together).min(1.0);
         rates.iter().map(|rate| rate * kept).collect()
     }
 
@@ -650,7 +656,7 @@ mod tests {
         let (rates, q) = (many.rates(&mean), |m: f64| m * (1.0 - m));
         let raised: f64 = rates.iter().zip(&mean).map(|(rate, m)| rate * q(*m)).sum();
         let all: f64 = mean.iter().map(|m| q(*m)).sum();
-        assert!((raised / all - SLACK).abs() < 1e-12, "{}", raised / all);
+        assert!((raised / all - VARIANCE_SLACK).abs() < 1e-12, "{}", raised / all);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub struct Certainty {
 }
 
 /// The note on intervals of a model chosen among several.
-const CHOSEN: &str = " These are intervals of one training. The best of several was chosen, by a score that lucky noise \
+const CHOSEN_MODEL_NOTE: &str = " These are intervals of one training. The best of several was chosen, by a score that lucky noise \
                       helps: they hold the weights without noise less often.";
 
 /// The note on every interval.
@@ -111,7 +111,7 @@ fn in_words(
                 .into();
         }
     };
-    if chosen { told + CHOSEN } else { told }
+    if chosen { told + CHOSEN_MODEL_NOTE } else { told }
 }
 
 impl Model {

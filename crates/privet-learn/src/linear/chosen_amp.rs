@@ -3,7 +3,7 @@
 //! **Theorem.** Stage one makes k choices among signed columns by their scores at θ = 0,
 //! scoreⱼ = ∓Σᵢ ℓ′(0; yᵢ)·xᵢⱼ for its two signs, in integers, a chosen column scoring 0 from then on: k
 //! mechanisms of bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`]), Δ that of
-//! [`super::frank_wolfe::Terms`]. The choice is charged in full, so that stage two may depend on it: AMP
+//! [`super::frank_wolfe::ScoreTerms`]. The choice is charged in full, so that stage two may depend on it: AMP
 //! on the chosen columns, whose rows have at most the norm they had (leaving out entries increases no
 //! norm), and the constant one. Its event depends on **how many** columns are chosen, which the plan
 //! fixes, never on which. Both are charged together, as one list, which composition allows for any
@@ -20,10 +20,10 @@
 //! Tested by `tests/all/chosen_amp.rs`.
 
 use super::amp::DEFAULT_SPLIT;
-use super::chosen_columns::{filled, spread};
-use super::frank_wolfe::{CLIP, Terms, floor, slope};
+use super::chosen_columns::{fill_columns, spread};
+use super::frank_wolfe::{CLIP, ScoreTerms, floor, slope};
 use super::minimum::{Minimum, Step};
-use super::objective::{expected_noise, shared};
+use super::objective::{expected_noise, with_shared_noise};
 use super::ridge as rule;
 use super::{Decision, Erm};
 use crate::LearnError;
@@ -34,10 +34,10 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
 use crate::release::ask::ask;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
-use crate::release::registry::{FINITE, Info};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::{Budget, Range};
@@ -62,16 +62,18 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "chooses a few columns privately by their scores, then fits them alone by amp; for wide \
               tables of which little matters",
     source: "Smith & Thakurta 2013 (two stages); Iyengar et al. 2019 (amp)",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: ChosenAmp::SETTINGS,
     noisy: "the choice of a column by its score",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        pure: Cover::gaussian("give a delta above 0, or method amp or frank-wolfe"),
-        several: Cover::one_problem("give a number or two classes as target, or method gd or amp"),
-        needs: Needs::Memory,
-        ..Covers::ALL
+    covers: MethodCoverage {
+        printed: Coverage::unprinted(NOT_PRINTED),
+        pure: Coverage::gaussian("give a delta above 0, or method amp or frank-wolfe"),
+        several: Coverage::one_problem(
+            "give a number or two classes as target, or method gd or amp",
+        ),
+        needs: TableAccess::Memory,
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: ClassScores::Separate, any_storage: true },
 };
@@ -95,13 +97,13 @@ settings! {
 /// Default share of the budget for the choice.
 const DEFAULT_SHARE: f64 = 0.3;
 /// Largest number of columns that the rule takes.
-const MOST: f64 = 64.0;
+const MOST_COLUMNS: f64 = 64.0;
 
 /// The number of columns k of the rule: the square root of rows × ε/100, more than which cannot be
 /// distinguished.
 fn usual_columns(facts: &Facts, budget: &Allowance<'_>) -> u32 {
     let told_apart = facts.rows as f64 * budget.epsilon().min(1.0) / 100.0;
-    told_apart.sqrt().ceil().clamp(1.0, MOST) as u32
+    told_apart.sqrt().ceil().clamp(1.0, MOST_COLUMNS) as u32
 }
 
 /// Decides everything from public facts.
@@ -134,14 +136,14 @@ pub(crate) fn plan(
     let default = rule::for_objective(&fewer, budget.epsilon(), expected, norm);
     let ridge = RIDGE.check(options.ridge.unwrap_or(default))?;
     let fit = |scale| {
-        let perturbed = shared(&fewer, budget, ridge, tolerance, split, scale);
+        let perturbed = with_shared_noise(&fewer, budget, ridge, tolerance, split, scale);
         Minimum::new(&fewer, Step::Perturbed(perturbed), Penalty::None)
     };
     let both = |scale: f64| -> Result<Event, GateError> {
         let second = fit(scale).event().map_err(|_| GateError::Malformed)?;
         Ok(Event::All(vec![first.event()?, second]))
     };
-    let scale = budget.after(1).least(expected, both)?;
+    let scale = budget.after(1).least_scale(expected, both)?;
     let (fit, bias) = (fit(scale), facts.bias);
     let chosen =
         Chosen { terms: terms(facts)?, selection: first.clone(), fit, bias, fewer: fewer.clone() };
@@ -159,9 +161,9 @@ pub(crate) fn plan(
     })
 }
 
-fn terms(facts: &Facts) -> Result<Terms, LearnError> {
+fn terms(facts: &Facts) -> Result<ScoreTerms, LearnError> {
     let clip = CLIP.check(facts.entry_scale.min(facts.entry_bound))?;
-    Ok(Terms::new(facts, clip, slope(facts)))
+    Ok(ScoreTerms::new(facts, clip, slope(facts)))
 }
 
 /// Stage one, within its share of the budget.
@@ -182,10 +184,10 @@ fn choice(
         peeled: None,
     };
     let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
-    let settled = budget.settled();
+    let settled = budget.settled_scale();
     let own = Allowance::new(own, settled.as_slice());
     let least = floor(facts, &own, &terms, count) / selection.range_of_rate(1.0);
-    let scale = own.least(least, |scale| selection.with_range(1.0 / scale).event())?;
+    let scale = own.least_scale(least, |scale| selection.with_range(1.0 / scale).event())?;
     Ok(selection.with_range(1.0 / scale))
 }
 
@@ -193,7 +195,7 @@ fn choice(
 #[derive(Debug, Clone)]
 struct Chosen {
     selection: Selection,
-    terms: Terms,
+    terms: ScoreTerms,
     /// The facts of stage two.
     fewer: Facts,
     fit: Minimum,
@@ -205,11 +207,12 @@ impl Procedure<Erm> for Chosen {
         Ok(Event::All(vec![self.selection.event()?, self.fit.event()?]))
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let choice = self.selection.choice().map(|event| scales(&event)).unwrap_or_default();
         let noise = choice.first().map(|scale| scale * self.terms.sensitivity as f64);
         let own = [("columns", self.selection.coefficients.len() as f64)];
-        let own = Shown::of(own).and("score_noise", noise.map(|noise| noise * self.terms.unit()));
+        let own =
+            PlanNumbers::of(own).and("score_noise", noise.map(|noise| noise * self.terms.unit()));
         self.fit.settings().iter().fold(own, |all, (name, value)| all.and(name, Some(value)))
     }
 
@@ -349,7 +352,7 @@ impl Start {
     pub(super) fn columns_of(&self, point: &[f64]) -> Vec<usize> {
         let open = self.columns - usize::from(self.bias);
         let was_chosen = |column: usize| point.get(column).is_some_and(|times| *times != 0.0);
-        filled(was_chosen, open, self.count, self.bias)
+        fill_columns(was_chosen, open, self.count, self.bias)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A table of a few chosen columns, its rows clipped anew, for a second stage.
 //!
 //! **Claim.** Row i of it is a function of record i and of the choice alone, of norm at most R′; so a
-//! second stage with the facts of [`Narrow::fewer`] has the sensitivities that its own theorem states,
+//! second stage with the facts of [`NarrowTable::fewer`] has the sensitivities that its own theorem states,
 //! for any choice of columns, and may depend on the choice at no further cost.
 //!
 //! *Proof.* Leaving out entries and [`Clip`] are functions of one row at a time; `Clip` proves its bound
@@ -22,22 +22,22 @@ use privet_data::schema::{ClipFacts, Norm, RADIUS, Rows};
 pub const FIT_RADIUS: Range = Range::from("fit_radius", 1e-6, 1e6);
 
 /// Bound on the norm of a row of the chosen columns, as a multiple of the usual one.
-const ROOM: f64 = 1.5;
+const NORM_MARGIN: f64 = 1.5;
 
 /// The facts and the clip of a table of a fixed number of columns, for any choice.
 #[derive(Debug, Clone)]
-pub(super) struct Narrow {
+pub(super) struct NarrowTable {
     /// The facts of the second stage.
     pub fewer: Facts,
     clip: Clip,
 }
 
-impl Narrow {
+impl NarrowTable {
     /// For `count` columns and the constant one.
     pub fn new(facts: &Facts, count: usize, radius: Option<f64>) -> Result<Self, LearnError> {
         let bias = usize::from(facts.bias);
         // The constant column may be twice as large as others.
-        let usual = ROOM * facts.entry_scale * ((count + 4 * bias) as f64).sqrt();
+        let usual = NORM_MARGIN * facts.entry_scale * ((count + 4 * bias) as f64).sqrt();
         let radius =
             FIT_RADIUS.check(radius.unwrap_or(usual.min(facts.radius).clamp(1e-6, 1e6)))?;
         RADIUS.check(radius)?;
@@ -70,7 +70,7 @@ impl Narrow {
 }
 
 /// Chosen columns filled up to `count` by the first others, ascending; then the constant one.
-pub(super) fn filled(
+pub(super) fn fill_columns(
     chosen: impl Fn(usize) -> bool,
     open: usize,
     count: usize,

@@ -29,8 +29,8 @@
 //! hides a part of the curvature, which then counts as none. Of `centred-gd` single columns were covered
 //! in 80 of 100, because of the noise in its mean.
 //!
-//! **Price.** [`SHARE`] of μ², which makes all other noise 1/√(1 − share) times as wide, by 2 %. One
-//! linear problem, δ > 0.
+//! **Price.** [`CURVATURE_SHARE`] of μ², which makes all other noise 1/√(1 − share) times as wide, by 2
+//! %. One linear problem, δ > 0.
 //!
 //! - Tested by `neighbours_move_it_by_no_more` and `centred_neighbours_move_it_by_no_more`.
 
@@ -60,7 +60,7 @@ pub enum Intervals {
 }
 
 /// The setting `intervals`, for every learner that has it.
-pub(crate) const INTERVALS_SETTING: SettingInfo = SettingInfo::words(
+pub(crate) const INTERVALS_SETTING: SettingInfo = SettingInfo::one_of_words(
     "intervals",
     "bound or bought",
     "how sure weights are: bound, from public facts and mostly wide, unless given; bought: from the curvature, for 4 % \
@@ -68,10 +68,10 @@ pub(crate) const INTERVALS_SETTING: SettingInfo = SettingInfo::words(
 );
 
 /// The curvature's share of μ².
-pub const SHARE: f64 = 0.04;
+pub const CURVATURE_SHARE: f64 = 0.04;
 
 /// Largest number of columns for which the matrix is kept and decomposed.
-const WIDEST: usize = 1024;
+const MOST_COLUMNS: usize = 1024;
 
 /// Largest number of rows for which 128 bits hold the sum: a row contributes below 2⁴⁶ units, and
 /// centring multiplies by 2⁴⁸.
@@ -105,7 +105,7 @@ pub(crate) struct CurvatureEstimate {
 impl CurvatureEstimate {
     /// The estimate for this plan, within its share of a budget; |ℓ′| is clipped to `slope`, rows have
     /// norm at most `longest`.
-    pub fn planned(
+    pub fn plan_estimate(
         facts: &Facts,
         (epsilon, delta): (f64, f64),
         slope: f64,
@@ -126,7 +126,7 @@ impl CurvatureEstimate {
                 "leave out the intervals: bounds cost nothing",
             );
         }
-        if facts.columns > WIDEST {
+        if facts.columns > MOST_COLUMNS {
             return refused(
                 "the curvature is a matrix of as many rows as there are encoded columns",
                 "give at most 1024 encoded columns, or leave out the intervals",
@@ -145,7 +145,7 @@ impl CurvatureEstimate {
             );
         }
         let sensitivity = sensitivity(facts, longest);
-        let noise_scale = sensitivity / (SHARE.sqrt() * gaussian::mu(epsilon, delta));
+        let noise_scale = sensitivity / (CURVATURE_SHARE.sqrt() * gaussian::mu(epsilon, delta));
         let coordinates = facts.columns * facts.columns;
         let (neighbours, unit) = (facts.neighbours, facts.unit);
         let gaussian = Gaussian { neighbours, unit, sensitivity, noise_scale, coordinates };
@@ -302,7 +302,7 @@ mod tests {
         mean: &[f64],
     ) -> Vec<f64> {
         let centre = Centre::new(mean, facts.radius);
-        let reaching = Facts { radius: Centre::reach(facts.radius), ..facts.clone() };
+        let reaching = Facts { radius: Centre::norm_bound(facts.radius), ..facts.clone() };
         let moved = Table::recentred(data, &centre).unwrap();
         let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
         let at = (&centre.point(theta)[..], Some(&recentring));

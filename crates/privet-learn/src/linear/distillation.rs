@@ -3,7 +3,7 @@
 //! Inputs are public and answers are noisy: everything here is post-processing.
 
 use super::chosen_columns::spread;
-use super::ight::{for_row, thresholded};
+use super::ight::{for_row, iterate_thresholding};
 use crate::linear::model::LinearWeights;
 use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_dp::gate::{Next, Walk};
@@ -102,7 +102,7 @@ fn largest(weights: Vec<f64>, size: usize, bias: bool) -> Vec<f64> {
 /// Least squares of few columns.
 fn student(rows: &Matrix, answers: &[f64], size: usize, bias: bool, norm: f64) -> Vec<f64> {
     let half = |margin: f64, label: f64| (0.5 * (margin - label).powi(2), margin - label);
-    let columns = thresholded((rows, answers), half, bias, size, 4.0 / (norm * norm));
+    let columns = iterate_thresholding((rows, answers), half, bias, size, 4.0 / (norm * norm));
     let part = rows.only(&columns);
     // Conjugate gradients of the normal equations.
     let transposed = |residual: &[f64]| {

@@ -35,8 +35,8 @@
 //! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
-use super::chosen_columns::{FIT_RADIUS, Narrow};
-use super::gd::{BALL, Query as Gradient, RADII, separate_slope};
+use super::chosen_columns::{FIT_RADIUS, NarrowTable};
+use super::gd::{BALL_TIMES_RADIUS, Query as Gradient, SAFE_RADII, separate_slope};
 use super::thresholding::{Query, Start, Thresholding};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -46,10 +46,10 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
-use crate::release::covers::{Cover, Covers, Needs};
-use crate::release::registry::{FINITE, Info};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, STEPS};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -79,18 +79,18 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "lets a few columns join in each round, by their gradients under noise, and fits those that \
               joined by descent; for many columns of which few matter",
     source: "Wang & Gu 2019; Wang 2021, Algorithm 1; Cai, Wang & Zhang 2021 (peeling)",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: DpIght::SETTINGS,
     noisy: "the choice of a column by its score, and the sum of all gradients at each step",
     private: true,
-    covers: Covers {
-        printed: Cover::No {
+    covers: MethodCoverage {
+        printed: Coverage::No {
             why: "has printed constants that are half of what its claim needs",
             instead: "leave out the calibration, or give sound; `docs/errata.md` says more",
         },
-        pure: Cover::gaussian("give a delta above 0, or method two-stage, frank-wolfe or amp"),
-        needs: Needs::Memory,
-        ..Covers::ALL
+        pure: Coverage::gaussian("give a delta above 0, or method two-stage, frank-wolfe or amp"),
+        needs: TableAccess::Memory,
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
@@ -133,7 +133,7 @@ const DEFAULT_SHARE: f64 = 0.85;
 const DEFAULT_STEPS: u32 = 6;
 const DEFAULT_FIT_STEPS: u32 = 12;
 /// Largest number of columns that the rule keeps.
-const MOST: f64 = 500.0;
+const MOST_COLUMNS: f64 = 500.0;
 
 /// The number of times that the clipping bound is halved, at the first step and at the last.
 fn halved(facts: &Facts) -> (u32, u32) {
@@ -156,14 +156,15 @@ pub(crate) fn plan(
     options: &DpIght,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if !RADII.contains(&facts.radius) {
+    if !SAFE_RADII.contains(&facts.radius) {
         return refused(
             format!("method dp-ight cannot sum rows of length {:e} exactly", facts.radius),
             "give a clipping radius from 1e-60 to 1e60",
         );
     }
     let open = facts.columns - usize::from(facts.bias);
-    let usual = (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST).round();
+    let usual =
+        (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST_COLUMNS).round();
     let count = options.columns.unwrap_or((usual as u32).min(open as u32));
     COLUMNS.check(f64::from(count))?;
     if count as usize > open {
@@ -198,7 +199,7 @@ pub(crate) fn plan(
     let fit_steps = FIT_STEPS.check(options.fit_steps.unwrap_or(DEFAULT_FIT_STEPS).into())? as u32;
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
     let pace = PACE.check(options.pace.unwrap_or(1.0))?;
-    let narrow = Narrow::new(facts, count as usize, options.fit_radius)?;
+    let narrow = NarrowTable::new(facts, count as usize, options.fit_radius)?;
     let (first, second) = (sensitivity(facts), sensitivity(&narrow.fewer));
     // The noise that each stage needs within its own share, relative to the other.
     let parts = [(first, steps, share), (second, fit_steps, 1.0 - share)]
@@ -219,7 +220,7 @@ pub(crate) fn plan(
         steps,
         fit_steps,
         rate: pace / (facts.rows as f64 * facts.shape.curvature * square),
-        ball: BALL / facts.radius,
+        ball: BALL_TIMES_RADIUS / facts.radius,
         halved: halved(facts),
         noise,
     };
@@ -233,7 +234,7 @@ pub(crate) fn plan(
         }
     };
     let floor = parts[0] / account::gaussian::mu(budget.epsilon(), budget.delta());
-    let scale = budget.least(floor, |scale| at(scale).event())?;
+    let scale = budget.least_scale(floor, |scale| at(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(at(scale)),
         settled: Method::DpIght(DpIght {
@@ -258,7 +259,7 @@ struct Descending {
     first: Gaussian,
     second: Gaussian,
     start: Start,
-    narrow: Narrow,
+    narrow: NarrowTable,
 }
 
 impl Descending {
@@ -285,8 +286,8 @@ impl Procedure<super::Erm> for Descending {
         Support::Ball(self.start.ball).refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("columns", self.start.size as f64),
             ("gradient_noise", self.first.noise_scale),
             ("fit_noise", self.second.noise_scale),

@@ -5,10 +5,10 @@
 //! answers X̃θ̂ move by at most **ν·Δ_θ** in ℓ2; under Gaussian noise of that sensitivity they have the
 //! exact Gaussian curve, and learning from X̃ and the answers is post-processing.
 //!
-//! *Proof.* ‖X̃θ̂ − X̃θ̂′‖ ≤ ‖X̃‖₂·‖θ̂ − θ̂′‖. θ̂ is first projected on the ball of radius `BALL`/R,
-//! which increases no distance. *In finite arithmetic.* A product of p terms is rounded by at most
-//! p·2⁻⁵³ of the sum of their sizes, in all by at most p·2⁻⁵³·‖X̃‖_F·BALL/R, for each of the two: added
-//! to the sensitivity, ‖X̃‖_F ≤ √min(m, p)·ν. ∎
+//! *Proof.* ‖X̃θ̂ − X̃θ̂′‖ ≤ ‖X̃‖₂·‖θ̂ − θ̂′‖. θ̂ is first projected on the ball of radius
+//! `BALL_TIMES_RADIUS`/R, which increases no distance. *In finite arithmetic.* A product of p terms is
+//! rounded by at most p·2⁻⁵³ of the sum of their sizes, in all by at most p·2⁻⁵³·‖X̃‖_F·BALL/R, for each
+//! of the two: added to the sensitivity, ‖X̃‖_F ≤ √min(m, p)·ν. ∎
 //!
 //! **Student.** Least squares on X̃ and the answers that keeps s columns (`ight`), for any loss of the
 //! teacher.
@@ -31,9 +31,9 @@ use super::Decision;
 use super::chosen_amp::COLUMNS;
 use super::descent::keep_within;
 use super::distillation::{Inputs, Student, margin};
-use super::gd::BALL;
+use super::gd::BALL_TIMES_RADIUS;
 use super::ight::for_row;
-use super::minimum::{Ask, solve};
+use super::minimum::{SolverRequest, solve};
 use super::output::sensitivity;
 use super::public_norm::norm_bound;
 use super::second_stage::{Fit, second};
@@ -43,11 +43,11 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask;
-use crate::release::covers::{Cover, Covers};
+use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::note::Condition;
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -74,20 +74,20 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "learns a model of few columns from what a teacher says of public inputs, under noise or by a private \
               teacher; the public rows are not protected",
     source: "Wang 2021, Algorithm 2, with a teacher whose sensitivity is proved",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: DpslKt::SETTINGS,
     noisy: "what the minimiser says of public inputs",
     private: true,
-    covers: Covers {
-        printed: Cover::No {
+    covers: MethodCoverage {
+        printed: Coverage::No {
             why: "has a printed theorem that is false",
             instead: "leave out the calibration, or give sound; `docs/errata.md` says more",
         },
-        pure: Cover::gaussian("give a delta above 0, or method two-stage, frank-wolfe or amp"),
-        several: Cover::one_problem(
+        pure: Coverage::gaussian("give a delta above 0, or method two-stage, frank-wolfe or amp"),
+        several: Coverage::one_problem(
             "give a number or two classes as target, or method gd or dp-ight",
         ),
-        ..Covers::ALL
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
@@ -123,7 +123,7 @@ pub enum Teacher {
 
 /// Checks that these public rows, encoded by a model's schema, are as many and of no larger norm than
 /// its settings state: this ties the norm that the noise was made for to a file.
-pub fn stated(method: &Method, rows: &Matrix) -> Check {
+pub fn check_public_rows(method: &Method, rows: &Matrix) -> Check {
     let what = "the public rows are those that the certificate states";
     let Method::DpslKt(DpslKt { public_rows: Some(count), public_norm: Some(norm), .. }) = method
     else {
@@ -152,7 +152,7 @@ pub(crate) fn rests_on(method: &Method) -> Option<String> {
 }
 
 /// Largest number of columns that the rule keeps.
-const MOST: f64 = 500.0;
+const MOST_COLUMNS: f64 = 500.0;
 
 /// Upper bound on the nonzero entries of public rows: the student's part of a session is stored whole.
 const MOST_ENTRIES: u64 = 10_000_000;
@@ -180,7 +180,8 @@ pub(crate) fn plan(
         );
     }
     let open = facts.columns - usize::from(facts.bias);
-    let usual = (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST).round();
+    let usual =
+        (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST_COLUMNS).round();
     let count = options.columns.unwrap_or((usual as u32).min(open as u32));
     COLUMNS.check(f64::from(count))?;
     if count as usize > open {
@@ -202,7 +203,7 @@ pub(crate) fn plan(
         norm,
         inputs: rows,
         rows: facts.rows,
-        given: given.map(|_| Given::Awaited),
+        given: given.map(|_| PublicInputs::Awaited),
     };
     let transfer = match options.teacher.unwrap_or_default() {
         Teacher::Minimum => {
@@ -211,11 +212,12 @@ pub(crate) fn plan(
         }
         Teacher::Private => {
             let squares = matches!(facts.loss, Loss::Squared { .. });
-            let fit = if squares && facts.columns < ssp::WIDEST { Fit::Ssp } else { Fit::Amp };
+            let fit =
+                if squares && facts.columns < ssp::MOST_COLUMNS { Fit::Ssp } else { Fit::Amp };
             let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?;
             let (floor, fitting) = second(fit, facts, budget, ridge)?;
             let event = |scale| fitting(scale).0.event().map_err(|_| GateError::Malformed);
-            let (fitted, ridge) = fitting(budget.least(floor, event)?);
+            let (fitted, ridge) = fitting(budget.least_scale(floor, event)?);
             transfer(Teaching::Private(fitted), ridge)
         }
     };
@@ -247,7 +249,7 @@ fn answers(
     let tolerance = facts.default_tolerance();
     let rounding = {
         let columns = facts.columns as f64;
-        let length = norm * (rows as f64).min(columns).sqrt() * BALL / facts.radius;
+        let length = norm * (rows as f64).min(columns).sqrt() * BALL_TIMES_RADIUS / facts.radius;
         2.0 * (columns + 2.0) * f64::EPSILON * length
     };
     let shift = (norm * sensitivity(facts, ridge, tolerance) + rounding) * (1.0 + 1e-12);
@@ -259,13 +261,13 @@ fn answers(
         coordinates: rows,
     };
     let scale = calibrated(facts, budget, shift / mu, |scale| at(scale).event())?;
-    let ask = Ask { ridge, tolerance, linear_norm: 0.0 };
-    Ok((Answers { gaussian: at(scale), ask, ball: BALL / facts.radius }, ridge))
+    let ask = SolverRequest { ridge, tolerance, linear_norm: 0.0 };
+    Ok((Answers { gaussian: at(scale), ask, ball: BALL_TIMES_RADIUS / facts.radius }, ridge))
 }
 
 /// Public inputs of a plan that states some.
 #[derive(Debug, Clone)]
-enum Given {
+enum PublicInputs {
     /// Not given yet.
     Awaited,
     /// The rows.
@@ -276,7 +278,7 @@ enum Given {
 #[derive(Debug, Clone)]
 struct Answers {
     gaussian: Gaussian,
-    ask: Ask,
+    ask: SolverRequest,
     ball: f64,
 }
 
@@ -298,7 +300,7 @@ struct Transfer {
     /// The number of inputs m.
     inputs: usize,
     rows: u64,
-    given: Option<Given>,
+    given: Option<PublicInputs>,
 }
 
 impl Procedure<Erm> for Transfer {
@@ -309,8 +311,8 @@ impl Procedure<Erm> for Transfer {
         }
     }
 
-    fn settings(&self) -> Shown {
-        let own = Shown::of([("columns", self.size as f64)]);
+    fn settings(&self) -> PlanNumbers {
+        let own = PlanNumbers::of([("columns", self.size as f64)]);
         match &self.teacher {
             Teaching::Minimum(answers) => own
                 .and("ridge", Some(self.ridge))
@@ -347,7 +349,7 @@ impl Procedure<Erm> for Transfer {
 
     fn walk(&self) -> Option<serde_json::Value> {
         let inputs = match &self.given {
-            Some(Given::There(rows)) => Some(Inputs::of(rows)),
+            Some(PublicInputs::There(rows)) => Some(Inputs::of(rows)),
             _ => None,
         };
         let Self { size, bias, norm, .. } = *self;
@@ -374,7 +376,7 @@ impl Procedure<Erm> for Transfer {
         if norm_bound(rows) > self.norm {
             return Some(Err(LearnError::DataShape("the public rows are longer than planned")));
         }
-        let given = Some(Given::There(Arc::new(rows.clone())));
+        let given = Some(PublicInputs::There(Arc::new(rows.clone())));
         Some(Ok(Arc::new(Self { given, ..self.clone() })))
     }
 
@@ -387,7 +389,9 @@ impl Procedure<Erm> for Transfer {
     ) -> Result<Noisy<LinearWeights>, LearnError> {
         let inputs = match &self.given {
             None => None,
-            Some(Given::There(rows)) if rows.columns() == facts.columns => Some(rows.clone()),
+            Some(PublicInputs::There(rows)) if rows.columns() == facts.columns => {
+                Some(rows.clone())
+            }
             Some(_) => {
                 return Err(LearnError::DataShape("the public rows of the plan are not there"));
             }
@@ -396,7 +400,7 @@ impl Procedure<Erm> for Transfer {
         ask::<Student>(session, &watch, |(), session| match &self.teacher {
             Teaching::Private(fit) => {
                 let fitted = fit.run(facts, table, session, monitor)?;
-                Ok(fitted.map(only))
+                Ok(fitted.map(single_problem))
             }
             Teaching::Minimum(Answers { gaussian, ask, ball }) => {
                 let solved = solve(facts, table, 0, *ask, &Penalty::None, None, monitor)?;
@@ -416,6 +420,6 @@ impl Procedure<Erm> for Transfer {
 }
 
 /// The weights of the one problem.
-fn only(fitted: LinearWeights) -> Vec<f64> {
+fn single_problem(fitted: LinearWeights) -> Vec<f64> {
     fitted.weights.into_iter().next().unwrap_or_default()
 }

@@ -1,6 +1,8 @@
 //! Public facts of a request, which every rule may read.
 
+use crate::linear::{Erm, Method};
 use crate::release::request::ROWS;
+use crate::release::task::Task;
 use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::encode::Encoding;
@@ -57,7 +59,7 @@ pub struct Facts {
 }
 
 /// Largest number of rows for which `f64` proves γ = 1/n of the sum form.
-const LARGE: u64 = 1 << 20;
+const MOST_PROVED_ROWS: u64 = 1 << 20;
 /// The tolerance γ that a pass in `f64` proves, per row and per LR.
 const PROVED: f64 = 1.0 / (1_u64 << 38) as f64;
 
@@ -72,6 +74,22 @@ fn bounds_fit(request: &Request) -> bool {
 }
 
 impl Facts {
+    /// Facts of the rows and the target alone, for a family that fits no linear model.
+    pub(crate) fn of_rows<T: Task>(request: &Request<T>) -> Result<Self, LearnError> {
+        let loss = match request.schema.classes() {
+            Some(_) => Loss::Logistic,
+            None => Loss::SQUARED,
+        };
+        Self::with_loss(request, loss)
+    }
+
+    /// The same with this loss.
+    pub(crate) fn with_loss<T: Task>(request: &Request<T>, loss: Loss) -> Result<Self, LearnError> {
+        // The learner does not matter: facts are those of rows and target.
+        let task = Erm { loss, method: Method::Auto(Default::default()) };
+        Self::of(&Request::new(request.schema.clone(), request.rows, request.neighbours, task))
+    }
+
     /// Derives the facts of a request, and refuses a loss that does not fit the target.
     pub fn of(request: &Request) -> Result<Self, LearnError> {
         ROWS.check(request.rows as f64)?;
@@ -163,14 +181,19 @@ impl Facts {
     /// The tolerance γ of the sum form that a pass in `f64` proves with a margin, beyond 2²⁰ rows; 0 up
     /// to them, where 1/n is coarse enough.
     pub(crate) fn provable_tolerance(&self) -> f64 {
-        self.gradient_bound() * self.rows.saturating_sub(LARGE) as f64 * PROVED
+        self.gradient_bound() * self.rows.saturating_sub(MOST_PROVED_ROWS) as f64 * PROVED
     }
 
     /// The event of solving every problem once.
     pub fn repeated(&self, event: Event) -> Event {
-        match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
-        }
+        repeated(self.problems, event)
+    }
+}
+
+/// The event of solving this many problems, each once.
+pub(super) fn repeated(problems: u32, event: Event) -> Event {
+    match problems {
+        1 => event,
+        count => Event::Repeat { count, event: Box::new(event) },
     }
 }

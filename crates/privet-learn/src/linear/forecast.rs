@@ -61,7 +61,7 @@ use serde::Serialize;
 pub const BASE_RATE: Range = Range::open("base rate", 0.0, 1.0);
 
 /// The correlation ϱ of the best model's scores with the variable that decides.
-const SIGNAL: f64 = 0.8;
+const BEST_CORRELATION: f64 = 0.8;
 
 /// A method with its constants c, a and h.
 type Fitted = (&'static str, f64, f64, f64);
@@ -95,7 +95,7 @@ const NUMBERS: [Fitted; 7] = [
 ];
 
 /// Methods with a forecast for more than two classes, which they fit jointly.
-const SEVERAL: [&str; 2] = ["gd", "centred-gd"];
+const JOINT_CLASS_METHODS: [&str; 2] = ["gd", "centred-gd"];
 
 /// Methods with a forecast at δ = 0.
 const PURE: [&str; 3] = ["amp", "objective", "output"];
@@ -104,7 +104,7 @@ const PURE: [&str; 3] = ["amp", "objective", "output"];
 const POINT: f64 = 1.0;
 
 /// The ratio x at which half of the signal is kept, for the suggestions of a note.
-const HALF: f64 = 1.732_050_807_568_877;
+const HALF_SIGNAL_RATIO: f64 = 1.732_050_807_568_877;
 
 /// The expected accuracy of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -139,7 +139,7 @@ fn loudness(
     let (name, factor, exponent, power) = fitted.iter().find(|(name, ..)| *name == method)?;
     // A schema of mostly zero rows does not say how many columns matter.
     let sparse = facts.entries * 4.0 < facts.sources as f64 && !facts.image;
-    let several = facts.problems > 1 && !SEVERAL.contains(name);
+    let several = facts.problems > 1 && !JOINT_CLASS_METHODS.contains(name);
     if sparse || several || (budget.is_pure() && !PURE.contains(name)) {
         return None;
     }
@@ -199,34 +199,35 @@ pub(crate) fn of(
     base_rate: Option<f64>,
 ) -> Option<Forecast> {
     let (loudness, power) = loudness(facts, classes, budget, method.name())?;
-    let kept = SIGNAL / (1.0 + loudness * loudness).sqrt();
+    let kept = BEST_CORRELATION / (1.0 + loudness * loudness).sqrt();
     let (best, left, base) = match classes {
         Some(classes) => {
             let classes = classes.max(2) as u32;
             let either = |base: f64| if classes == 2 { base.max(1.0 - base) } else { base };
             let base = base_rate.map_or(1.0 / f64::from(classes), either);
             let at = |correlation| accuracy(correlation, classes, base);
-            (at(SIGNAL), at(kept), Some(base))
+            (at(BEST_CORRELATION), at(kept), Some(base))
         }
-        None => (SIGNAL * SIGNAL, kept * kept, None),
+        None => (BEST_CORRELATION * BEST_CORRELATION, kept * kept, None),
     };
     let least = base.unwrap_or(0.0);
     let gain = 100.0 * (left - least).max(0.0);
     let cost = (1.0 - (left - least) / (best - least)).clamp(0.0, 1.0);
     let declared = base_rate.is_some();
-    let note = (gain < POINT).then(|| words(facts, budget, (loudness, power), base, declared));
+    let note =
+        (gain < POINT).then(|| forecast_sentence(facts, budget, (loudness, power), base, declared));
     Some(Forecast { cost, gain, base_rate: base, declared, note })
 }
 
 /// Rounds up to two digits, the precision of a forecast.
-fn about(value: f64) -> String {
+fn two_digits(value: f64) -> String {
     let power = 10_f64.powi(1 - value.log10().floor() as i32);
     let rounded = (value * power).ceil() / power;
     if rounded >= 1.0 { format!("{rounded:.0}") } else { format!("{rounded}") }
 }
 
 /// The note: suggested changes, each enough to keep half of the signal.
-fn words(
+fn forecast_sentence(
     facts: &Facts,
     budget: Budget,
     (loudness, power): (f64, f64),
@@ -234,7 +235,7 @@ fn words(
     declared: bool,
 ) -> String {
     // The factor for rows, or ε.
-    let beyond = (loudness / HALF).max(1.0).powf(1.0 / power);
+    let beyond = (loudness / HALF_SIGNAL_RATIO).max(1.0).powf(1.0 / power);
     let mut told = match (base, declared) {
         (None, _) => {
             "it is not expected to explain so much as a point of the target's variance".into()
@@ -258,9 +259,9 @@ fn words(
         told.push_str(&format!(
             ": the noise is about {} times as loud as what there is to learn. Half of it would be seen with about {} rows, \
              or an epsilon of about {}",
-            about(loudness),
-            about(facts.rows as f64 * beyond),
-            about(budget.epsilon() * beyond)
+            two_digits(loudness),
+            two_digits(facts.rows as f64 * beyond),
+            two_digits(budget.epsilon() * beyond)
         ));
         if facts.sources > 1 {
             told.push_str(", or with fewer columns");

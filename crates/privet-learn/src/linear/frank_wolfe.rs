@@ -49,17 +49,17 @@
 use super::Decision;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
-use crate::linear::facts::Facts;
+use crate::linear::facts::{Facts, repeated};
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Covers, Needs};
+use crate::release::covers::{MethodCoverage, TableAccess};
 use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, STEPS};
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
@@ -89,7 +89,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: FrankWolfe::SETTINGS,
     noisy: "the choice of a column by its score",
     private: true,
-    covers: Covers { needs: Needs::Memory, ..Covers::ALL },
+    covers: MethodCoverage { needs: TableAccess::Memory, ..MethodCoverage::ALL },
     more: LearnerFacts { scores: ClassScores::Separate, any_storage: true },
 };
 
@@ -121,9 +121,9 @@ settings! {
 /// The accumulated shrink beyond which the scores of all rows are updated.
 pub const STALE: f64 = 0.8;
 /// Largest number of steps of the rule.
-pub const MOST: f64 = 400.0;
+pub const MOST_STEPS: f64 = 400.0;
 /// The largest κ of the rule.
-pub const LARGEST: f64 = 64.0;
+pub const LARGEST_MARGIN: f64 = 64.0;
 /// The same for a numeric target: targets lie in [−1, 1], and predictions reach ±κ.
 pub const LARGEST_FOR_NUMBERS: f64 = 1.0;
 /// The rule's curvature c.
@@ -137,7 +137,7 @@ pub(super) fn sides(facts: &Facts) -> f64 {
 
 /// The terms of a score, and its sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Terms {
+pub struct ScoreTerms {
     /// The bound τ and its unit.
     pub features: FeatureGrid,
     /// The bound S and its unit.
@@ -146,7 +146,7 @@ pub struct Terms {
     pub sensitivity: u64,
 }
 
-impl Terms {
+impl ScoreTerms {
     /// Terms for entries clamped to ±`clip` and derivatives to ±`slope`.
     pub fn new(facts: &Facts, clip: f64, slope: f64) -> Self {
         let (features, slopes) = (FeatureGrid::new(clip), SlopeGrid::new(slope));
@@ -175,14 +175,14 @@ fn longest_step(facts: &Facts) -> f64 {
 }
 
 /// The miss u of the rule.
-fn miss(facts: &Facts, slope: f64) -> f64 {
+fn rule_miss(facts: &Facts, slope: f64) -> f64 {
     let records = f64::from(facts.unit.records());
     sides(facts) * records * slope * (2.0 * facts.columns as f64).ln() / facts.rows as f64
 }
 
 /// The rule's choice of steps and radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StepRule {
+pub struct VertexRule {
     /// The number of steps T before it is rounded.
     pub steps: f64,
     /// The radius κ in units of τ.
@@ -190,10 +190,10 @@ pub struct StepRule {
 }
 
 /// The rule of the module.
-pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> StepRule {
-    let (miss, problems) = (miss(facts, slope(facts)), f64::from(facts.problems));
+pub fn steps_and_radius(facts: &Facts, budget: &Allowance<'_>) -> VertexRule {
+    let (miss, problems) = (rule_miss(facts, slope(facts)), f64::from(facts.problems));
     let ratio = budget.epsilon() / (problems * miss);
-    let largest = if facts.loss.needs_classes() { LARGEST } else { LARGEST_FOR_NUMBERS };
+    let largest = if facts.loss.needs_classes() { LARGEST_MARGIN } else { LARGEST_FOR_NUMBERS };
     let reach = (ratio.powf(0.75) / 12.0).min(largest);
     let basic = (CURVATURE * reach * ratio).sqrt();
     let concentrated = if budget.is_pure() {
@@ -203,7 +203,7 @@ pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> StepRule {
         let range = 8_f64.sqrt() * ((tail + budget.epsilon()).sqrt() - tail.sqrt());
         (2.0 * CURVATURE * reach * range / (miss * problems.sqrt())).powf(2.0 / 3.0)
     };
-    StepRule { steps: basic.max(concentrated).clamp(1.0, MOST), reach }
+    VertexRule { steps: basic.max(concentrated).clamp(1.0, MOST_STEPS), reach }
 }
 
 /// The effect of every choice on the point: public numbers.
@@ -255,18 +255,18 @@ pub(crate) fn plan(
     options: &FrankWolfe,
 ) -> Result<Decision, LearnError> {
     let given = options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps));
-    let pace = pace(facts, budget);
+    let pace = steps_and_radius(facts, budget);
     let steps = given.transpose()?.unwrap_or(pace.steps.round() as u32);
     let clip = CLIP.check(options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
     let reach = pace.reach.min(f64::from(steps) * longest_step(facts));
     let radius = RADIUS.check(options.radius.unwrap_or(reach / clip))?;
     match calibration {
-        Calibration::Sound => sound(facts, budget, options, steps, radius, clip),
-        Calibration::Printed => printed(facts, budget, options, steps, radius, clip),
+        Calibration::Sound => sound_plan(facts, budget, options, steps, radius, clip),
+        Calibration::Printed => printed_plan(facts, budget, options, steps, radius, clip),
     }
 }
 
-fn sound(
+fn sound_plan(
     facts: &Facts,
     budget: &Allowance<'_>,
     options: &FrankWolfe,
@@ -275,9 +275,9 @@ fn sound(
     clip: f64,
 ) -> Result<Decision, LearnError> {
     let path = options.path.unwrap_or_default();
-    let terms = Terms::new(facts, clip, slope(facts));
+    let terms = ScoreTerms::new(facts, clip, slope(facts));
     let moves = Steps::new(path, steps, radius);
-    let choosing = Choosing::new(facts, terms, moves, SelectionLaw::Exponential(1.0));
+    let choosing = VertexChoices::new(facts, terms, moves, SelectionLaw::Exponential(1.0));
     // The noise scale of a choice is one over its range.
     let one = |scale: f64| choosing.selection.with_range(1.0 / scale);
     let least = floor(facts, budget, &terms, steps) / choosing.selection.range_of_rate(1.0);
@@ -285,7 +285,7 @@ fn sound(
         Ok(Event::Repeat { count: steps, event: Box::new(one(scale).choice()?) })
     })?;
     Ok(Decision {
-        procedure: Arc::new(Choosing { selection: one(scale), ..choosing }),
+        procedure: Arc::new(VertexChoices { selection: one(scale), ..choosing }),
         settled: Method::FrankWolfe(FrankWolfe {
             steps: Some(steps),
             radius: Some(radius),
@@ -299,7 +299,7 @@ fn sound(
 
 /// The least 1/rate, in units of the score, at four times the range that basic composition or
 /// concentration allows: lower noise is not searched.
-pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>, terms: &Terms, steps: u32) -> f64 {
+pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>, terms: &ScoreTerms, steps: u32) -> f64 {
     let count = f64::from(steps) * f64::from(facts.problems);
     terms.sensitivity as f64 / (2.0 * usual_range(budget, count))
 }
@@ -315,7 +315,7 @@ pub(crate) fn usual_range(budget: &Allowance<'_>, count: f64) -> f64 {
 }
 
 /// Plans with the paper's noise; the certificate claims what the accountant proves.
-fn printed(
+fn printed_plan(
     facts: &Facts,
     budget: &Allowance<'_>,
     options: &FrankWolfe,
@@ -332,13 +332,13 @@ fn printed(
         });
     }
     let (epsilon, delta) = evenly_split(facts, budget);
-    let terms = Terms::new(facts, clip, facts.shape.lipschitz);
+    let terms = ScoreTerms::new(facts, clip, facts.shape.lipschitz);
     // σ·n/C of the mean form: scores here are sums, of columns rather than of vertices.
     let scale = (32.0 * f64::from(steps) * (1.0 / delta).ln()).sqrt() / epsilon;
     let law = SelectionLaw::Laplace(scale * facts.shape.lipschitz * clip / terms.unit());
     let moves = Steps::new(Path::FrankWolfe, steps - 1, radius);
     Ok(Decision {
-        procedure: Arc::new(Choosing::new(facts, terms, moves, law)),
+        procedure: Arc::new(VertexChoices::new(facts, terms, moves, law)),
         settled: Method::FrankWolfe(*options),
         arithmetic: Arithmetic::Finite,
         notes: vec![PRINTED.into()],
@@ -352,15 +352,15 @@ const PRINTED: Condition = Condition::new(
 
 /// The procedure: a selection for each problem.
 #[derive(Debug, Clone)]
-struct Choosing {
+struct VertexChoices {
     selection: Selection,
     moves: Vec<(f64, f64, bool)>,
-    terms: Terms,
+    terms: ScoreTerms,
     problems: u32,
 }
 
-impl Choosing {
-    fn new(facts: &Facts, terms: Terms, steps: Steps, law: SelectionLaw) -> Self {
+impl VertexChoices {
+    fn new(facts: &Facts, terms: ScoreTerms, steps: Steps, law: SelectionLaw) -> Self {
         let selection = Selection {
             neighbours: facts.neighbours,
             unit: facts.unit,
@@ -374,13 +374,9 @@ impl Choosing {
     }
 }
 
-impl Procedure<super::Erm> for Choosing {
+impl Procedure<super::Erm> for VertexChoices {
     fn event(&self) -> Result<Event, LearnError> {
-        let event = self.selection.event()?;
-        Ok(match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
-        })
+        Ok(repeated(self.problems, self.selection.event()?))
     }
 
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
@@ -388,9 +384,9 @@ impl Procedure<super::Erm> for Choosing {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let unit = self.terms.unit();
-        Shown::of([
+        PlanNumbers::of([
             (
                 "score_noise",
                 match self.selection.law {
@@ -437,7 +433,7 @@ impl Procedure<super::Erm> for Choosing {
             let labels = problems::labels(facts, data, problem)?;
             let scores = ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                 .ok_or(LearnError::DataShape("there is not one target for each row"))?;
-            let walk = Walk { scores, moves: &self.moves, at: 0, watch: &watch };
+            let walk = ScoreWalk { scores, moves: &self.moves, at: 0, watch: &watch };
             let noisy = self.selection.run(Private::new(walk), session);
             watch.went_on()?;
             parts.push(noisy?);
@@ -447,14 +443,14 @@ impl Procedure<super::Erm> for Choosing {
 }
 
 /// Scores that follow the choices of one problem.
-struct Walk<'a> {
+struct ScoreWalk<'a> {
     scores: ColumnScores<'a>,
     moves: &'a [(f64, f64, bool)],
     at: usize,
     watch: &'a StepWatch<'a>,
 }
 
-impl Scores for Walk<'_> {
+impl Scores for ScoreWalk<'_> {
     fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool {
         if !self.watch.step() {
             return false;
@@ -463,7 +459,7 @@ impl Scores for Walk<'_> {
             (Some(Vertex { column, negative }), Some(&(shrink, add, revise_all))) => {
                 self.at += 1;
                 let step = Move { column, negative, shrink, add, revise_all };
-                self.scores.make(step, report);
+                self.scores.apply_move(step, report);
             }
             _ => self.scores.scores().iter().enumerate().for_each(|(j, score)| report(j, *score)),
         }

@@ -39,12 +39,13 @@
 //!
 //! **Number of steps.** T costs nothing but passes over the records: it is taken just large enough for
 //! the step size to be stable. The momentum's memory 1/(1 − m) is a fixed share 1/κ of the descent,
-//! κ = [`MEMORIES`], and the mean of the last A = T/4 points is released. Under a constant gradient that
-//! mean has moved by τ = η·(T − (A − 1)/2 − m/(1 − m))/(1 − m), about ηT²(⅞ − 1/κ)/κ: T need only grow
-//! as √τ. The step size η is kept to 3(1 + m)/(2β), ¾ of where descent with momentum becomes unstable:
-//! there noise settles at 1/(1 − ηh/(2(1 + m))) ≤ 4 times its level at a small step size, and only in
-//! directions whose curvature h is near β, of which there are at most tr H/β, one or two. So
-//! T = √(κτ/(η(⅞ − 1/κ))), at least [`FEWEST`] (then η is smaller) and at most [`MOST`] (then so is τ).
+//! κ = [`MOMENTUM_MEMORIES`], and the mean of the last A = T/4 points is released. Under a constant
+//! gradient that mean has moved by τ = η·(T − (A − 1)/2 − m/(1 − m))/(1 − m), about ηT²(⅞ − 1/κ)/κ: T
+//! need only grow as √τ. The step size η is kept to 3(1 + m)/(2β), ¾ of where descent with momentum
+//! becomes unstable: there noise settles at 1/(1 − ηh/(2(1 + m))) ≤ 4 times its level at a small step
+//! size, and only in directions whose curvature h is near β, of which there are at most tr H/β, one or
+//! two. So T = √(κτ/(η(⅞ − 1/κ))), at least [`FEWEST_STEPS`] (then η is smaller) and at most
+//! [`MOST_STEPS`] (then so is τ).
 //!
 //! - B: 16/R for each problem, and less where s > 0.003·R, in proportion: few records under much noise
 //!   cannot distinguish a large model from a small one, and a long random walk hides even the base
@@ -72,12 +73,12 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Queries, SumNoise};
+use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::{ask, ask_by_steps};
-use crate::release::covers::{Cover, Covers, NOT_PRINTED};
-use crate::release::registry::{FINITE, Info};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
@@ -91,21 +92,24 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
 use std::sync::Arc;
 
+/// Cases that descent on all records covers, on centred rows too.
+pub(super) const COVERS: MethodCoverage = MethodCoverage {
+    printed: Coverage::unprinted(NOT_PRINTED),
+    pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
+    ..MethodCoverage::ALL
+};
+
 /// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "gd",
     summary: "gradient descent on all records, each gradient under Gaussian noise; several classes \
               are fitted jointly",
     source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: Gd::SETTINGS,
     noisy: "the sum of all gradients, at each step",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 
@@ -122,11 +126,11 @@ settings! {
 }
 
 /// The number κ of the momentum's memories that a descent lasts.
-pub const MEMORIES: f64 = 8.0;
+pub const MOMENTUM_MEMORIES: f64 = 8.0;
 /// Least number of steps of the rule.
-pub const FEWEST: f64 = 60.0;
+pub const FEWEST_STEPS: f64 = 60.0;
 /// Largest number of steps of the rule.
-pub const MOST: f64 = 300.0;
+pub const MOST_STEPS: f64 = 300.0;
 
 /// The clipping bound S of two classes and the logistic loss.
 pub(crate) const LOGISTIC_SLOPE: f64 = 0.5 * LOGISTIC_SHARE;
@@ -135,16 +139,16 @@ pub(crate) const LOGISTIC_SLOPE: f64 = 0.5 * LOGISTIC_SHARE;
 const LOGISTIC_SHARE: f64 = 0.75;
 
 /// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
-pub(super) const BALL: f64 = 1_048_576.0;
+pub(super) const BALL_TIMES_RADIUS: f64 = 1_048_576.0;
 
 /// Radii for which no unit or product leaves the range of `f64`.
-pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+pub(super) const SAFE_RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// The rule's B·R if there is little noise.
 const EXPECTED_NORM: f64 = 16.0;
 
 /// The ratio s/R above which a smaller model is expected.
-const QUIET: f64 = 0.003;
+const SHRINKING_NOISE_RATIO: f64 = 0.003;
 
 /// The bound S to which the derivative of a record's loss is clipped.
 pub fn slope(facts: &Facts) -> f64 {
@@ -205,9 +209,9 @@ pub struct StepRule {
 }
 
 /// The rule of the module. `noise` is s.
-pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> StepRule {
-    let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
-    pace_to(facts, noise, (steps, MOST), expected, shape(facts))
+pub fn step_rule(facts: &Facts, noise: f64, steps: Option<u32>) -> StepRule {
+    let expected = EXPECTED_NORM * (SHRINKING_NOISE_RATIO * facts.radius / noise).min(1.0);
+    pace_to(facts, noise, (steps, MOST_STEPS), expected, shape(facts))
 }
 
 /// The same with at most `most` steps; also returns the factor by which unlimited steps would be more.
@@ -217,7 +221,7 @@ pub(super) fn short_pace(
     steps: Option<u32>,
     most: f64,
 ) -> (StepRule, f64) {
-    let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
+    let expected = EXPECTED_NORM * (SHRINKING_NOISE_RATIO * facts.radius / noise).min(1.0);
     let pace = pace_to(facts, noise, (steps, most), expected, shape(facts));
     let wanted = pace_to(facts, noise, (None, 100.0 * most), expected, shape(facts)).steps;
     (pace, f64::from(wanted) / f64::from(pace.steps))
@@ -237,18 +241,20 @@ pub(super) fn pace_to(
     let walk = (norm * norm / (2.0 * noise * noise * trace)).cbrt();
     let settled = norm * std::f64::consts::SQRT_2 / (noise * coordinates.sqrt());
     let time = walk.max(settled);
-    let momentum = |steps: f64| (1.0 - MEMORIES / steps).max(0.0);
+    let momentum = |steps: f64| (1.0 - MOMENTUM_MEMORIES / steps).max(0.0);
     let fastest = |steps: f64| 1.5 * (1.0 + momentum(steps)) / smoothness;
-    let wanted = (MEMORIES * time / (fastest(FEWEST) * (0.875 - 1.0 / MEMORIES))).sqrt();
-    let steps = steps.unwrap_or(wanted.ceil().clamp(FEWEST, most) as u32);
+    let wanted = (MOMENTUM_MEMORIES * time
+        / (fastest(FEWEST_STEPS) * (0.875 - 1.0 / MOMENTUM_MEMORIES)))
+        .sqrt();
+    let steps = steps.unwrap_or(wanted.ceil().clamp(FEWEST_STEPS, most) as u32);
     let (momentum, fastest) = (momentum(steps.into()), fastest(steps.into()));
     let averaged = steps.div_ceil(4);
-    let rate = (time / reach(steps, momentum, averaged)).min(fastest);
+    let rate = (time / averaged_reach(steps, momentum, averaged)).min(fastest);
     StepRule { steps, rate, momentum, averaged }
 }
 
 /// The distance that the mean of the last points moves under a constant gradient, in step sizes.
-pub(super) fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
+pub(super) fn averaged_reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
     let middle = f64::from(steps) - (f64::from(averaged) - 1.0) / 2.0;
     (middle - momentum / (1.0 - momentum)) / (1.0 - momentum)
 }
@@ -260,7 +266,7 @@ pub(crate) fn plan(
     _calibration: Calibration,
     options: &Gd,
 ) -> Result<Decision, LearnError> {
-    if !RADII.contains(&facts.radius) {
+    if !SAFE_RADII.contains(&facts.radius) {
         return Err(LearnError::NotCovered {
             what: format!("method gd cannot sum rows of length {:e} exactly", facts.radius),
             instead: "give a clipping radius from 1e-60 to 1e60",
@@ -275,12 +281,12 @@ pub(crate) fn plan(
     let bought = match options.intervals {
         Some(Intervals::Bought) => {
             let asked = (budget.epsilon(), budget.delta());
-            Some(CurvatureEstimate::planned(facts, asked, slope(facts), facts.radius)?)
+            Some(CurvatureEstimate::plan_estimate(facts, asked, slope(facts), facts.radius)?)
         }
         _ => None,
     };
-    let left = if bought.is_some() { (1.0 - curvature::SHARE).sqrt() } else { 1.0 };
-    let pace = pace(facts, one_step * facts.widening / (rows * left), steps);
+    let left = if bought.is_some() { (1.0 - curvature::CURVATURE_SHARE).sqrt() } else { 1.0 };
+    let pace = step_rule(facts, one_step * facts.widening / (rows * left), steps);
     let descent = |noise_scale: f64| Descending {
         bought: bought.clone(),
         gaussian: Gaussian {
@@ -297,7 +303,7 @@ pub(crate) fn plan(
             momentum: pace.momentum,
             ridge,
             averaged: pace.averaged,
-            ball: BALL / facts.radius,
+            ball: BALL_TIMES_RADIUS / facts.radius,
         },
     };
     // All problems are in one vector, so that nothing is repeated.
@@ -368,8 +374,8 @@ impl Procedure<super::Erm> for Descending {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        let shown = Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        let shown = PlanNumbers::of([
             ("ridge", self.schedule.ridge),
             ("gradient_noise", self.gaussian.noise_scale),
             ("steps", f64::from(self.schedule.steps)),
@@ -393,7 +399,7 @@ impl Procedure<super::Erm> for Descending {
         let Schedule { rate, momentum, averaged, .. } = self.schedule;
         let released = self.gaussian.noise_scale * facts.widening;
         let noise = released / (rows * f64::from(steps).sqrt());
-        let time = rate * rows * reach(steps, momentum, averaged);
+        let time = rate * rows * averaged_reach(steps, momentum, averaged);
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
@@ -464,13 +470,16 @@ impl Query {
         Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels }
     }
 
-    pub(super) fn records<'a>(&self, table: &'a dyn Table) -> Result<Here<'a>, LearnError> {
+    pub(super) fn records<'a>(&self, table: &'a dyn Table) -> Result<LocalRecords<'a>, LearnError> {
         let each = self.labels.iter().map(|labels| admit::records(table, labels));
-        Ok(Here(each.collect::<Result<_, _>>()?))
+        Ok(LocalRecords(each.collect::<Result<_, _>>()?))
     }
 
     /// The records, put on the grid once for many queries.
-    pub(super) fn looked_at<'a>(&self, table: &'a dyn Table) -> Result<Here<'a>, LearnError> {
+    pub(super) fn looked_at<'a>(
+        &self,
+        table: &'a dyn Table,
+    ) -> Result<LocalRecords<'a>, LearnError> {
         let mut here = self.records(table)?;
         here.0.iter_mut().for_each(|records| records.look_at_grid(self.radius));
         Ok(here)

@@ -4,8 +4,8 @@
 //! and the constant column always (Wang 2021, Algorithm 3). Steps that raise the loss are undone and
 //! halved. The columns that remain are then fitted by the solver. There is no guarantee.
 
-use super::chosen_columns::{filled, spread};
-use super::minimum::{Ask, solve};
+use super::chosen_columns::{fill_columns, spread};
+use super::minimum::{SolverRequest, solve};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
@@ -14,19 +14,19 @@ use privet_data::matrix::Matrix;
 use privet_optim::solver::{Monitor, Penalty};
 
 /// Upper bound on the gradients computed.
-const STEPS: usize = 80;
+const MOST_GRADIENTS: usize = 80;
 
 /// The weights of one problem, for all columns.
-pub(super) fn fitted(
+pub(super) fn fit_problem(
     facts: &Facts,
     data: &Dataset,
     problem: u32,
     size: usize,
-    ask: Ask,
+    ask: SolverRequest,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, LearnError> {
     let labels = problems::labels(facts, data, problem)?;
-    let columns = chosen(facts, data, &labels, size);
+    let columns = threshold_columns(facts, data, &labels, size);
     let part = Dataset { features: data.features.only(&columns), ..data.clone() };
     let fewer = Facts { columns: columns.len(), ..facts.clone() };
     let minimiser = solve(&fewer, &part, problem, ask, &Penalty::None, None, monitor)?.into_theta();
@@ -49,18 +49,18 @@ pub(super) fn for_row(features: &Matrix, row: usize, mut visit: impl FnMut(usize
 }
 
 /// The columns that remain, ascending, the constant one last.
-fn chosen(facts: &Facts, data: &Dataset, labels: &[f64], size: usize) -> Vec<usize> {
+fn threshold_columns(facts: &Facts, data: &Dataset, labels: &[f64], size: usize) -> Vec<usize> {
     let square = facts.entry_scale.powi(2).min(facts.radius.powi(2));
     let rate = 1.0 / (labels.len().max(1) as f64 * facts.shape.curvature * square);
     let loss = |margin: f64, label: f64| {
         (facts.loss.value(margin, label), facts.loss.derivative(margin, label))
     };
-    thresholded((&data.features, labels), loss, facts.bias, size, rate)
+    iterate_thresholding((&data.features, labels), loss, facts.bias, size, rate)
 }
 
 /// The same for any loss, given by its value and derivative at a margin and a label, from this step size
 /// on.
-pub(super) fn thresholded(
+pub(super) fn iterate_thresholding(
     (features, labels): (&Matrix, &[f64]),
     of: impl Fn(f64, f64) -> (f64, f64),
     bias: bool,
@@ -81,7 +81,7 @@ pub(super) fn thresholded(
     };
     let (mut rate, mut theta) = (rate, vec![0.0; columns]);
     let (mut loss, mut gradient) = look(&theta);
-    for _ in 0..STEPS {
+    for _ in 0..MOST_GRADIENTS {
         let mut next: Vec<f64> = theta.iter().zip(&gradient).map(|(x, g)| x - rate * g).collect();
         threshold(&mut next[..open], size);
         let (found, slopes) = look(&next);
@@ -91,7 +91,7 @@ pub(super) fn thresholded(
             rate /= 2.0;
         }
     }
-    filled(|column| theta[column] != 0.0, open, size, bias)
+    fill_columns(|column| theta[column] != 0.0, open, size, bias)
 }
 
 /// Keeps the `size` largest weights by absolute value: the operator H_s.

@@ -1,7 +1,7 @@
 //! Learners that release minimisers: one linear problem after the other, each by its mechanism.
 
 use super::curvature::{self, CurvatureEstimate, FitThenCurvature};
-use super::party_share::Part;
+use super::party_share::PartyShare;
 use super::predicted;
 use super::response::Response;
 use super::tolerance::{self, SOLVER_SHARE};
@@ -13,7 +13,7 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::ask::ask;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -70,7 +70,7 @@ pub(crate) enum Step {
 
 /// The request to the solver.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask {
+pub(crate) struct SolverRequest {
     /// The ridge λ.
     pub ridge: f64,
     /// The tolerance γ of the sum form.
@@ -92,7 +92,7 @@ pub(super) fn linear_norm(noise: ObjectiveNoise, columns: usize) -> f64 {
 /// ‖b‖² ≤ σ²(p + 2√(px) + 2x) except with probability e^(−x) (Laurent & Massart 2000, Lemma 1); of
 /// ℓ2-Laplace noise, whose norm is Gamma(p), ‖b‖ ≤ s(p + √(2px) + x) (Boucheron, Lugosi & Massart 2013,
 /// §2.4).
-fn beyond(noise: ObjectiveNoise, columns: f64) -> f64 {
+fn noise_norm_bound(noise: ObjectiveNoise, columns: f64) -> f64 {
     const X: f64 = 3.3;
     match noise {
         ObjectiveNoise::Gaussian { noise_scale, .. } => {
@@ -134,16 +134,16 @@ impl Step {
         })
     }
 
-    fn ask(&self) -> Ask {
+    fn ask(&self) -> SolverRequest {
         match self {
             Self::OutputGaussian { ridge, tolerance, .. }
             | Self::OutputLaplace { ridge, tolerance, .. } => {
-                Ask { ridge: *ridge, tolerance: *tolerance, linear_norm: 0.0 }
+                SolverRequest { ridge: *ridge, tolerance: *tolerance, linear_norm: 0.0 }
             }
             Self::Perturbed(perturbed) => {
                 let linear_norm = linear_norm(perturbed.objective.noise, perturbed.coordinates);
                 let (ridge, tolerance) = (perturbed.objective.ridge, perturbed.tolerance);
-                Ask { ridge, tolerance, linear_norm }
+                SolverRequest { ridge, tolerance, linear_norm }
             }
         }
     }
@@ -162,9 +162,10 @@ impl Step {
         let solved = |linear| solve(facts, table, problem, ask, penalty, linear, monitor);
         Ok(match self {
             Self::OutputGaussian { mechanism, .. } => {
-                let own = own_minimum(Part::of(session, facts), ask, penalty, |ask, penalty| {
-                    solve(facts, table, problem, ask, penalty, None, monitor)
-                })?;
+                let own =
+                    own_minimum(PartyShare::of(session, facts), ask, penalty, |ask, penalty| {
+                        solve(facts, table, problem, ask, penalty, None, monitor)
+                    })?;
                 let own = own.unwrap_or_else(|| vec![0.0; facts.columns]);
                 mechanism.run(Private::new(own), session)?
             }
@@ -210,9 +211,10 @@ impl Procedure<super::Erm> for Minimum {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let ask = self.step.ask();
-        let shown = Shown::of([("ridge", ask.ridge), ("gamma", ask.tolerance / self.rows as f64)]);
+        let shown =
+            PlanNumbers::of([("ridge", ask.ridge), ("gamma", ask.tolerance / self.rows as f64)]);
         match &self.step {
             Step::OutputGaussian { mechanism, .. } => {
                 shown.and("output_noise", Some(mechanism.noise_scale))
@@ -254,7 +256,7 @@ impl Procedure<super::Erm> for Minimum {
     /// Noise on the weights has its own distribution. The minimiser θ(b) is a 1/λ-Lipschitz function of
     /// b inside the objective (F is λ-strongly convex, on a convex set too), so
     /// that |θⱼ(b) − θⱼ(0)| ≤ ‖b‖/λ: a bound around the weight without noise, for any curvature
-    /// ([`beyond`]). The release is within γ/λ of θ(b), and has its output noise.
+    /// ([`noise_norm_bound`]). The release is within γ/λ of θ(b), and has its output noise.
     fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         let alike = |deviation: f64, beyond: f64, confidence: Confidence| WeightNoise {
             deviations: vec![vec![deviation]],
@@ -287,7 +289,7 @@ impl Procedure<super::Erm> for Minimum {
                     return Some(WeightNoise { deviations, beyond: NORMAL, confidence });
                 }
                 let ridge = perturbed.objective.ridge;
-                let reach = (beyond(*inside, columns) + perturbed.tolerance) / ridge;
+                let reach = (noise_norm_bound(*inside, columns) + perturbed.tolerance) / ridge;
                 alike((reach + beyond_output(*output, columns)) / NORMAL, NORMAL, Confidence::Bound)
             }
         })
@@ -315,7 +317,7 @@ impl Procedure<super::Erm> for Minimum {
                         noise_scale * (facts.columns as f64).sqrt()
                     }
                 };
-                predicted::perturbed(facts, noise, ridge)
+                predicted::perturbed_excess(facts, noise, ridge)
             }
         })
     }
@@ -352,16 +354,16 @@ impl Procedure<super::Erm> for Minimum {
 
 /// A party's weighted minimiser; `None` if it has declared no rows.
 fn own_minimum(
-    part: Part,
-    ask: Ask,
+    part: PartyShare,
+    ask: SolverRequest,
     penalty: &Penalty,
-    solved: impl FnOnce(Ask, &Penalty) -> Result<Certified, LearnError>,
+    solved: impl FnOnce(SolverRequest, &Penalty) -> Result<Certified, LearnError>,
 ) -> Result<Option<Vec<f64>>, LearnError> {
     if !part.is_some() {
         return Ok(None);
     }
     let own = part.ask(ask);
-    part.counted(solved(own, &part.penalty(penalty))?, own).map(Some)
+    part.scaled_minimiser(solved(own, &part.penalty(penalty))?, own).map(Some)
 }
 
 /// One problem to its tolerance, with the linear term b.
@@ -369,24 +371,24 @@ pub(super) fn solve(
     facts: &Facts,
     table: &dyn Table,
     problem: u32,
-    ask: Ask,
+    ask: SolverRequest,
     penalty: &Penalty,
     linear: Option<&[f64]>,
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
     let labels = problems::problem(facts, problem);
     let records = admit::records(table, &labels)?;
-    let Ask { ridge, tolerance, .. } = ask;
+    let SolverRequest { ridge, tolerance, .. } = ask;
     let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };
     // The tolerance is a little finer than the plan needs: rounding θ to `f64` must fit into the rest.
     let start = warm_start::start(&problem, table, &labels);
     let options =
         SolverOptions { monitor: Some(monitor), start: start.as_deref(), ..Default::default() };
-    minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)
+    minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(without_numbers)
 }
 
 /// Returns a solver's refusal without the numbers that it read off the records or the noise.
-fn withheld(error: SolveError) -> LearnError {
+fn without_numbers(error: SolveError) -> LearnError {
     match error {
         SolveError::Stopped | SolveError::Setting(_) => LearnError::Solve(error),
         _ => GateError::NotCertified.into(),
@@ -394,7 +396,7 @@ fn withheld(error: SolveError) -> LearnError {
 }
 
 /// Returns the minimiser if it is proved to be within γ/λ of the exact one.
-fn certified(solved: Certified, ask: Ask) -> Result<Vec<f64>, LearnError> {
+fn certified(solved: Certified, ask: SolverRequest) -> Result<Vec<f64>, LearnError> {
     if solved.distance_bound() <= ask.tolerance / ask.ridge {
         Ok(solved.into_theta())
     } else {

@@ -97,7 +97,7 @@ use crate::linear::model::{LinearWeights, Spread};
 use crate::release::allowance::Allowance;
 use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
-use crate::release::task::{Planned, Procedure, Task, Work};
+use crate::release::task::{FamilyPlan, Procedure, Task, Work};
 use crate::release::void::Concern;
 use privet_data::Schema;
 use privet_data::encode::Encoding;
@@ -143,6 +143,8 @@ pub type Released<T = Erm> = crate::release::released::Released<T>;
 
 impl Task for Erm {
     const NAME: &'static str = "erm";
+    const AMONG_PARTIES: &'static str = "give a delta above 0 and method auto, gd, centred-gd, ssp or \
+                                         output: they release nothing but sums under Gaussian noise";
     const VOID: &'static [Concern<Self>] = void::VOID;
     const DOUBTFUL: &'static [Concern<Self>] = void::DOUBTFUL;
     type Facts = Facts;
@@ -159,12 +161,12 @@ impl Task for Erm {
         Facts::of(request)
     }
 
-    fn plan(request: &Request, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let Self { loss, method } = &request.task;
         let settled = |method| Self { loss: *loss, method };
         if let Method::NonPrivate(options) = method {
             let plain = baseline::Plain::new(facts, options)?;
-            return Ok(Planned {
+            return Ok(FamilyPlan {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
@@ -181,10 +183,10 @@ impl Task for Erm {
             None => {
                 let excess = decision.procedure.predicted_excess(facts);
                 let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
-                notes.extend(hopeless.then(|| Note::expectation(predicted::HOPELESS)));
+                notes.extend(hopeless.then(|| Note::expectation(predicted::HOPELESS_NOTE)));
             }
         }
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(decision.procedure),
             settled: settled(decision.settled),
             arithmetic: decision.arithmetic,
@@ -227,14 +229,14 @@ impl Task for Erm {
     }
 }
 
-/// The smallest noise scale at which all problems together meet the budget ([`Allowance::least`]).
+/// The smallest noise scale at which all problems together meet the budget ([`Allowance::least_scale`]).
 pub(crate) fn calibrated(
     facts: &Facts,
     allowance: &Allowance<'_>,
     floor: f64,
     event_for: impl Fn(f64) -> Result<Event, GateError>,
 ) -> Result<f64, LearnError> {
-    allowance.least(floor, |scale| Ok(facts.repeated(event_for(scale)?)))
+    allowance.least_scale(floor, |scale| Ok(facts.repeated(event_for(scale)?)))
 }
 
 /// The budget of each problem under the papers' even split.

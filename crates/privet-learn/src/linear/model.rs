@@ -116,7 +116,7 @@ impl Predictions {
 /// Reads what predicts: a linear model, or that of the best trial of a tuning, under the tuning's
 /// certificate.
 pub fn load_predictor(path: &Path, seal: Seal) -> Result<Model, LearnError> {
-    predictor_from_json(&file::bytes_of(path)?, seal).map_err(|why| file::refused(path, &why))
+    predictor_from_json(&file::bytes_of(path)?, seal).map_err(|why| file::file_error(path, &why))
 }
 
 /// The same of the bytes of a file.
@@ -165,10 +165,10 @@ impl Model {
         if let Some(mean) = centred {
             // Centred rows are the training rows, each scaled up to the radius if rows are filled.
             let clip = self.request().schema.clip();
-            let filled = (clip.rows == Rows::Fill).then(|| filled(features, clip));
+            let filled = (clip.rows == Rows::Fill).then(|| fill_to_norm(features, clip));
             let (rows, centre) = (filled.as_ref().unwrap_or(features), Centre::new(mean, radius()));
             let weights = &self.weights().weights;
-            let taken = centre.along(weights);
+            let taken = centre.inner_products(weights);
             for row in 0..rows.rows() {
                 scores.extend(centre.scores(&rows.entries(row), weights, &taken));
             }
@@ -191,7 +191,8 @@ impl Model {
                 .collect();
         };
         let schema = &self.request().schema;
-        let filled = (schema.clip().rows == Rows::Fill).then(|| filled(features, schema.clip()));
+        let filled =
+            (schema.clip().rows == Rows::Fill).then(|| fill_to_norm(features, schema.clip()));
         let rows = filled.as_ref().unwrap_or(features);
         let centre = Centre::new(mean, Encoding::new(schema).l2_radius());
         (0..rows.rows()).flat_map(|row| centre.row(&rows.dense_row(row))).collect()
@@ -277,7 +278,7 @@ impl<'a> RowScores<'a> {
     pub(crate) fn new(model: &'a LinearWeights, radius: f64) -> Self {
         let centre = model.centre.as_ref().map(|mean| {
             let centre = Centre::new(mean, radius);
-            let taken = centre.along(&model.weights);
+            let taken = centre.inner_products(&model.weights);
             (centre, taken)
         });
         Self { weights: &model.weights, centre }
@@ -293,7 +294,7 @@ impl<'a> RowScores<'a> {
 }
 
 /// The rows, each scaled up to the largest norm that the clip allows.
-fn filled(features: &Matrix, clip: ClipFacts) -> Matrix {
+fn fill_to_norm(features: &Matrix, clip: ClipFacts) -> Matrix {
     let (rows, columns) = (features.rows(), features.columns());
     let values: Vec<f64> =
         (0..rows).flat_map(|row| features.dense_row(row)).map(f64::from).collect();

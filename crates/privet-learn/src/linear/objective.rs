@@ -33,14 +33,14 @@
 
 use super::Decision;
 use super::minimum::{Minimum, Step};
-use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolve_setting};
 use super::tolerance::finest_tolerance;
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::Covers;
+use crate::release::covers::MethodCoverage;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use crate::release::settings::{SettingInfo, settings};
@@ -59,7 +59,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Objective::SETTINGS,
     noisy: "the objective, as a linear term",
     private: true,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
@@ -107,7 +107,7 @@ pub(crate) fn plan(
 }
 
 /// The perturbed objective for given constants.
-pub(super) fn perturbed(
+pub(super) fn perturbed_objective(
     facts: &Facts,
     ridge: f64,
     noise: ObjectiveNoise,
@@ -125,7 +125,7 @@ pub(super) fn perturbed(
 }
 
 /// The same for b of this scale, and output noise of this share.
-pub(super) fn shared(
+pub(super) fn with_shared_noise(
     facts: &Facts,
     budget: &Allowance<'_>,
     ridge: f64,
@@ -142,7 +142,7 @@ pub(super) fn shared(
         let nu = facts.gradient_shift() / scale * (split / (1.0 - split)).sqrt();
         OutputLaw::Gaussian(error / nu)
     };
-    perturbed(facts, ridge, law(budget, scale), tolerance, output)
+    perturbed_objective(facts, ridge, law(budget, scale), tolerance, output)
 }
 
 /// The approximate scale and norm of the noise for the budget, before regularisation is known.
@@ -191,18 +191,18 @@ fn plan_sound(
     budget: &Allowance<'_>,
     options: &Objective,
 ) -> Result<Decision, LearnError> {
-    let (penalty, more) = resolved(options.penalty, facts)?;
+    let (penalty, more) = resolve_setting(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
     let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
     let ridge = RIDGE.check(options.ridge.unwrap_or(default))?;
     let total = RIDGE.check(ridge + more)?;
     let split = SPLIT.check(options.split.unwrap_or(DEFAULT_SPLIT))?;
     let tolerance = sum_tolerance(facts, options.gamma, total, law(budget, scale), &penalty)?;
-    let build = |scale| shared(facts, budget, total, tolerance, split, scale);
+    let build = |scale| with_shared_noise(facts, budget, total, tolerance, split, scale);
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     let gamma = Some(tolerance / facts.rows as f64);
     let settled = Objective { ridge: Some(ridge), gamma, split: Some(split), ..*options };
-    Ok(planned(facts, budget, build(scale), penalty, settled))
+    Ok(plan_objective(facts, budget, build(scale), penalty, settled))
 }
 
 /// Plans with the thesis's constants.
@@ -211,7 +211,7 @@ fn plan_printed(
     budget: &Allowance<'_>,
     options: &Objective,
 ) -> Result<Decision, LearnError> {
-    let (penalty, more) = resolved(options.penalty, facts)?;
+    let (penalty, more) = resolve_setting(options.penalty, facts)?;
     let (epsilon, delta) = evenly_split(facts, budget);
     let smoothness = facts.shape.curvature * facts.radius.powi(2);
     let ridge = RIDGE.check(options.ridge.unwrap_or(2.0 * smoothness / epsilon))?;
@@ -224,11 +224,11 @@ fn plan_printed(
     };
     let split = SPLIT.check(options.split.unwrap_or(DEFAULT_SPLIT))?;
     let tolerance = sum_tolerance(facts, options.gamma, total, law(budget, scale), &penalty)?;
-    let perturbed = shared(facts, budget, total, tolerance, split, scale);
-    Ok(planned(facts, budget, perturbed, penalty, *options))
+    let perturbed = with_shared_noise(facts, budget, total, tolerance, split, scale);
+    Ok(plan_objective(facts, budget, perturbed, penalty, *options))
 }
 
-fn planned(
+fn plan_objective(
     facts: &Facts,
     budget: &Allowance<'_>,
     perturbed: PerturbedObjective,

@@ -26,13 +26,13 @@
 
 use super::Decision;
 use super::minimum::{Minimum, Step};
-use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolve_setting};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::Covers;
+use crate::release::covers::MethodCoverage;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::settings;
@@ -52,7 +52,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Output::SETTINGS,
     noisy: "the weights of the minimiser",
     private: true,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
@@ -97,7 +97,7 @@ fn plan_sound(
     budget: &Allowance<'_>,
     options: &Output,
 ) -> Result<Decision, LearnError> {
-    let (penalty, more) = resolved(options.penalty, facts)?;
+    let (penalty, more) = resolve_setting(options.penalty, facts)?;
     let tolerance = facts.default_tolerance();
     let unit_noise = if budget.is_pure() {
         facts.gradient_shift() * f64::from(facts.problems) / budget.epsilon()
@@ -130,7 +130,7 @@ fn plan_printed(
     budget: &Allowance<'_>,
     options: &Output,
 ) -> Result<Decision, LearnError> {
-    let (penalty, more) = resolved(options.penalty, facts)?;
+    let (penalty, more) = resolve_setting(options.penalty, facts)?;
     let tolerance = facts.default_tolerance();
     let (epsilon, delta) = evenly_split(facts, budget);
     // Thm 1 of Jain & Thakurta with ‖θ*‖ = B.

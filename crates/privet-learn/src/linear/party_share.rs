@@ -17,8 +17,9 @@
 //! *In finite arithmetic.* f is one `f64`. Its product with λ, and the other single roundings here, are
 //! covered by the factor of [`super::output::sensitivity`]. fθ̃ is rounded by u‖fθ̃‖ at most, u = 2⁻⁵³,
 //! as if θ̃ were u‖θ̃‖ further from the minimiser: that must fit into γ/(fλ) beside the solver's proved
-//! distance ([`Part::counted`]). It does where [`super::tolerance`] admits the plan: with nⱼ ≤ n rows at fλ
-//! all that is bounded there is as small as for one table, and of γ/(fλ) a twentieth is left.
+//! distance ([`PartyShare::scaled_minimiser`]). It does where [`super::tolerance`] admits the plan: with
+//! nⱼ ≤ n rows at fλ all that is bounded there is as small as for one table, and of γ/(fλ) a twentieth is
+//! left.
 //!
 //! - Departs from print: there each party counts 1/m and the noise is that of the smallest,
 //!   2G/(m·min nⱼ·λ); γ = 0; and noise is Laplace a coordinate, for a sensitivity in ℓ2. ℓ2-Laplace
@@ -30,7 +31,7 @@
 //! - Tested by `a_record_moves_the_weighted_minimiser_within_the_bound` and `tests/parties/together.rs`
 //!   of `privet-parties`.
 
-use super::minimum::Ask;
+use super::minimum::SolverRequest;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use privet_dp::gate::{GateError, Session};
@@ -38,9 +39,9 @@ use privet_optim::solver::{Certified, Penalty};
 
 /// The fraction f of all rows that a party has declared; 1 without parties.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part(f64);
+pub(super) struct PartyShare(f64);
 
-impl Part {
+impl PartyShare {
     /// The fraction of the party that runs this session.
     pub fn of(session: &Session<'_>, facts: &Facts) -> Self {
         let own = session.declared_rows();
@@ -53,18 +54,22 @@ impl Part {
     }
 
     /// The request to its solver, given that for one table.
-    pub fn ask(self, ask: Ask) -> Ask {
-        Ask { ridge: ask.ridge * self.0, ..ask }
+    pub fn ask(self, ask: SolverRequest) -> SolverRequest {
+        SolverRequest { ridge: ask.ridge * self.0, ..ask }
     }
 
     /// Its penalty, given that for one table.
     pub fn penalty(self, penalty: &Penalty) -> Penalty {
-        penalty.clone().weighted(self.0)
+        penalty.clone().scale_weights(self.0)
     }
 
     /// fθ̃, if θ̃ with the rounding of that product is proved to be within γ/(fλ) of the minimiser.
     /// `ask` is the request to its solver.
-    pub fn counted(self, solved: Certified, ask: Ask) -> Result<Vec<f64>, LearnError> {
+    pub fn scaled_minimiser(
+        self,
+        solved: Certified,
+        ask: SolverRequest,
+    ) -> Result<Vec<f64>, LearnError> {
         let distance = solved.distance_bound();
         let mut theta = solved.into_theta();
         // A product with 1 is exact.
@@ -91,12 +96,17 @@ mod tests {
     use proptest::prelude::*;
 
     /// The weighted minimiser of a party with this table, of `all` rows in all.
-    fn counted(facts: &Facts, own: u64, table: &privet_data::Dataset, ask: Ask) -> Vec<f64> {
-        let part = Part(own as f64 / facts.rows as f64);
+    fn counted(
+        facts: &Facts,
+        own: u64,
+        table: &privet_data::Dataset,
+        ask: SolverRequest,
+    ) -> Vec<f64> {
+        let part = PartyShare(own as f64 / facts.rows as f64);
         let ask = part.ask(ask);
         let never = std::sync::atomic::AtomicBool::new(false);
         let solved = solve(facts, table, 0, ask, &Penalty::None, None, &never).unwrap();
-        part.counted(solved, ask).unwrap()
+        part.scaled_minimiser(solved, ask).unwrap()
     }
 
     fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -125,7 +135,7 @@ mod tests {
             let asked = request("classes = [\"a\", \"b\"]", "output".parse().unwrap(), (500, None), neighbours);
             let facts = crate::plan(&asked).unwrap().facts().clone();
             let asked = crate::plan(&asked).unwrap().request().clone();
-            let ask = Ask { ridge, tolerance: facts.default_tolerance(), linear_norm: 0.0 };
+            let ask = SolverRequest { ridge, tolerance: facts.default_tolerance(), linear_norm: 0.0 };
             let most = sensitivity(&facts, ridge, ask.tolerance);
             let names = ["a", "b"];
             let others = own as usize - 1;
@@ -151,7 +161,8 @@ mod tests {
             request(target, "output".parse().unwrap(), (500, None), Neighbours::ReplaceOne);
         let planned = crate::plan(&request.with_loss(Loss::HuberSvm { h: 0.1 })).unwrap();
         let (facts, request) = (planned.facts().clone(), planned.request().clone());
-        let ask = Ask { ridge: 1e6, tolerance: facts.default_tolerance(), linear_norm: 0.0 };
+        let ask =
+            SolverRequest { ridge: 1e6, tolerance: facts.default_tolerance(), linear_norm: 0.0 };
         let most = sensitivity(&facts, ask.ridge, ask.tolerance);
         for own in [1, 20, 400] {
             let of = |label| table(&request, 0..own as usize - 1, 7, &line(1, label));

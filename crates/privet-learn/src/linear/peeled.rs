@@ -3,7 +3,7 @@
 //! **Theorem** (after Cai, Wang & Zhang 2021; Dwork, Su & Zhang 2021). Rounds r, each of
 //! - sᵣ choices among the columns that are left, by scores Σᵢ mᵢxᵢⱼ in integers, entries clamped to ±τ
 //!   and derivatives mᵢ at the current point to S/2^h: sᵣ mechanisms of **bounded range 2Δ·rate** each,
-//!   Δ = 2kMK (replace-one) or kMK (add-remove) in units ([`super::frank_wolfe::Terms`], [`Selection`]);
+//!   Δ = 2kMK (replace-one) or kMK (add-remove) in units ([`super::frank_wolfe::ScoreTerms`], [`Selection`]);
 //! - T′ gradients on the columns chosen so far, rows clipped anew to R′ᵣ: Gaussian mechanisms as in
 //!   [`super::dp_ight`], Δ′ᵣ = 2kSR′ᵣ√K or half of it;
 //!
@@ -29,11 +29,11 @@
 //! held-out check (`docs/tuning-log.md`).
 
 use super::Decision;
-use super::chosen_columns::Narrow;
+use super::chosen_columns::NarrowTable;
 use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
-use super::frank_wolfe::{CLIP, Terms, usual_range};
-use super::gd::{BALL, Query as Gradient, separate_slope};
-use super::pursuit::{Pursuit, Round, Start, others};
+use super::frank_wolfe::{CLIP, ScoreTerms, usual_range};
+use super::gd::{BALL_TIMES_RADIUS, Query as Gradient, separate_slope};
+use super::pursuit::{Pursuit, Round, Start, other_columns};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
@@ -43,7 +43,7 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -63,8 +63,8 @@ pub(super) const DEFAULT_SHARE: f64 = 0.5;
 const DEFAULT_ROUNDS: u32 = 4;
 const DEFAULT_FIT_STEPS: u32 = 8;
 /// Shares of the remaining budget for the round of the constant column, and for the last round.
-const FIRST: f64 = 0.04;
-const LAST: f64 = 0.5;
+const FIRST_ROUND_SHARE: f64 = 0.04;
+const LAST_ROUND_SHARE: f64 = 0.5;
 
 /// The clipping bound S.
 fn slope(facts: &Facts) -> f64 {
@@ -113,19 +113,19 @@ pub(super) fn plan(
     let mut width = 0;
     let mut stage = |size: usize, halved: u32, part: f64| -> Result<(), LearnError> {
         width += size;
-        let narrow = Narrow::new(facts, width, options.fit_radius)?;
+        let narrow = NarrowTable::new(facts, width, options.fit_radius)?;
         stages.push(Stage { before: width - size, size, halved, part, narrow });
         Ok(())
     };
-    let first = if facts.bias { FIRST } else { 0.0 };
+    let first = if facts.bias { FIRST_ROUND_SHARE } else { 0.0 };
     if facts.bias {
         stage(0, halved(facts, 0, rounds), first)?;
     }
     for (round, size) in (0..).zip(sizes(count, rounds)) {
         let part = match rounds {
             1 => 1.0 - first,
-            _ if round + 1 == rounds => LAST,
-            _ => (1.0 - first - LAST) / f64::from(rounds - 1),
+            _ if round + 1 == rounds => LAST_ROUND_SHARE,
+            _ => (1.0 - first - LAST_ROUND_SHARE) / f64::from(rounds - 1),
         };
         stage(size, halved(facts, round, rounds), part)?;
     }
@@ -143,7 +143,7 @@ pub(super) fn plan(
     };
     // The noise is one over the range; ranges above four times the usual one are not searched.
     let floor = 0.25 / usual_range(budget, f64::from(count));
-    let scale = budget.least(floor, |scale| at(scale).event())?;
+    let scale = budget.least_scale(floor, |scale| at(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(at(scale)),
         settled: Method::DpIght(DpIght {
@@ -171,7 +171,7 @@ struct Stage {
     halved: u32,
     /// Its share of the budget for gradients.
     part: f64,
-    narrow: Narrow,
+    narrow: NarrowTable,
 }
 
 /// The procedure: all rounds.
@@ -189,9 +189,9 @@ struct Rising {
 }
 
 impl Rising {
-    fn terms(&self, stage: &Stage) -> Terms {
+    fn terms(&self, stage: &Stage) -> ScoreTerms {
         let slope = slope(&self.facts) * 2_f64.powi(-(stage.halved as i32));
-        Terms::new(&self.facts, self.clip, slope)
+        ScoreTerms::new(&self.facts, self.clip, slope)
     }
 
     /// The mechanism of a round's choices among the columns that are left.
@@ -244,7 +244,7 @@ impl Rising {
         facts: &Facts,
         part: &Dataset,
         theta: &[f64],
-        terms: &Terms,
+        terms: &ScoreTerms,
     ) -> Result<Vec<Vec<i32>>, LearnError> {
         let width = part.features.columns();
         let one = |problem: u32| -> Result<Vec<i32>, LearnError> {
@@ -273,10 +273,10 @@ impl Procedure<super::Erm> for Rising {
         if (0..self.facts.columns).filter(used).count() > self.width() {
             return Some("more weights are not 0 than columns were kept");
         }
-        Support::Ball(BALL / self.facts.radius).refuses(&found.weights)
+        Support::Ball(BALL_TIMES_RADIUS / self.facts.radius).refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let chosen = self.stages.iter().map(|stage| stage.size).sum::<usize>();
         let last = self.stages.last();
         let noise = |stage: &Stage| {
@@ -285,7 +285,7 @@ impl Procedure<super::Erm> for Rising {
             2.0 * terms.sensitivity as f64 * terms.unit() / self.range
         };
         let rounds = self.stages.iter().filter(|stage| stage.size > 0).count();
-        Shown::of([("columns", chosen as f64)])
+        PlanNumbers::of([("columns", chosen as f64)])
             .and("score_noise", last.map(noise))
             .and("fit_noise", last.map(|stage| self.gaussian(stage).noise_scale))
             .and("rounds", Some(rounds as f64))
@@ -307,7 +307,7 @@ impl Procedure<super::Erm> for Rising {
             rounds: self.stages.iter().map(round).collect(),
             fit_steps: self.fit_steps,
             rate: self.rate,
-            ball: BALL / facts.radius,
+            ball: BALL_TIMES_RADIUS / facts.radius,
         };
         serde_json::to_value(start).ok()
     }
@@ -339,7 +339,7 @@ impl Procedure<super::Erm> for Rising {
             if query.choose {
                 let terms = self.terms(stage);
                 let slopes = self.slopes(facts, part, &query.theta, &terms)?;
-                let left = others(facts.columns - usize::from(facts.bias), &query.columns);
+                let left = other_columns(facts.columns - usize::from(facts.bias), &query.columns);
                 let scores = AtPoint { features: &features, slopes, left, watch: &watch };
                 return Ok(self.selection(stage).run(Private::new(scores), session)?);
             }

@@ -46,7 +46,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The setting `penalty`, for every learner that has it.
-pub(crate) const PENALTY_SETTING: SettingInfo = SettingInfo::words(
+pub(crate) const PENALTY_SETTING: SettingInfo = SettingInfo::one_of_words(
     "penalty",
     ACCEPTED,
     "a convex penalty or set on top of the ridge, with its numbers; none unless given",
@@ -75,7 +75,7 @@ pub enum Regulariser {
 
 impl Regulariser {
     /// The solver's form of the penalty, and its addition to λ. Refuses numbers outside their limits.
-    pub(crate) fn resolved(self, facts: &Facts) -> Result<(Penalty, f64), LearnError> {
+    pub(crate) fn resolve(self, facts: &Facts) -> Result<(Penalty, f64), LearnError> {
         let penalty = match self {
             Self::L1(weight) => Penalty::L1 { weight },
             Self::ElasticNet(l1, l2) => Penalty::ElasticNet { l1, l2 },
@@ -93,11 +93,11 @@ impl Regulariser {
 }
 
 /// The penalty of a learner's optional setting.
-pub(crate) fn resolved(
+pub(crate) fn resolve_setting(
     setting: Option<Regulariser>,
     facts: &Facts,
 ) -> Result<(Penalty, f64), LearnError> {
-    setting.map_or(Ok((Penalty::None, 0.0)), |setting| setting.resolved(facts))
+    setting.map_or(Ok((Penalty::None, 0.0)), |setting| setting.resolve(facts))
 }
 
 impl fmt::Display for Regulariser {

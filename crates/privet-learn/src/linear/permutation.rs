@@ -33,7 +33,7 @@
 //!   more, PRIV-10), S for L, exact Gaussian noise for √(2 ln(2/δ))/ε (PRIV-11).
 //! - Tested by `tests.rs` beside this file and by `tests/all/permutation.rs`.
 
-use super::gd::{RADII, separate_slope};
+use super::gd::{SAFE_RADII, separate_slope};
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -42,7 +42,7 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
@@ -71,13 +71,13 @@ pub const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 /// Largest number of rows for which an order can be kept in memory.
 const MOST_ROWS: u64 = 1 << 30;
 /// The factor by which s is rounded down, so that η ≤ 2/β holds for the numbers computed with.
-const DOWN: f64 = 1.0 - 4.0 * f64::EPSILON;
+const ROUND_DOWN: f64 = 1.0 - 4.0 * f64::EPSILON;
 /// The share of η_tSR that ρ_t may reach.
 const SLACK: f64 = 0.01;
 
 /// The parameters of the walk, which determine the sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Walk {
+pub struct PermutationWalk {
     /// Step sizes η_t and contractions r_t.
     pub rates: Rates,
     /// The number of passes T.
@@ -88,7 +88,7 @@ pub struct Walk {
     pub slope: f64,
 }
 
-impl Walk {
+impl PermutationWalk {
     /// The number of batches N.
     pub fn batches(&self, facts: &Facts) -> u64 {
         facts.rows / self.batch.max(1)
@@ -128,7 +128,7 @@ impl Walk {
     }
 
     /// The procedure: noise of the smallest scale that meets the budget, or as printed.
-    pub(super) fn planned(
+    pub(super) fn with_least_noise(
         self,
         facts: &Facts,
         budget: &Allowance<'_>,
@@ -161,12 +161,12 @@ impl Walk {
 }
 
 /// Refuses tables that no permutation method covers; returns the clipping bound S.
-pub(super) fn admitted(
+pub(super) fn check_table(
     facts: &Facts,
     calibration: Calibration,
     method: &'static str,
 ) -> Result<f64, LearnError> {
-    if !RADII.contains(&facts.radius) {
+    if !SAFE_RADII.contains(&facts.radius) {
         return Err(LearnError::NotCovered {
             what: format!("method {method} cannot bound rounding for rows of {:e}", facts.radius),
             instead: "give a clipping radius from 1e-60 to 1e60",
@@ -225,7 +225,7 @@ pub(super) fn printed_factor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
 #[derive(Debug, Clone)]
 pub(super) struct Shuffled {
     mechanism: ShuffledGaussian,
-    walk: Walk,
+    walk: PermutationWalk,
     columns: usize,
     /// The declared number of rows n.
     rows: f64,
@@ -254,10 +254,10 @@ impl Shuffled {
         let order: Vec<usize> = slots.iter().filter(filled).copied().collect();
         let features = data.features.select(&order);
         let batches = Batches::new(&features, &ends)?;
-        let Walk { rates, passes, batch, slope } = self.walk;
+        let PermutationWalk { rates, passes, batch, slope } = self.walk;
         let step = |update| Step {
             shrink: rates.shrink(update),
-            rate: rates.rate(update) / batch as f64 * DOWN,
+            rate: rates.rate(update) / batch as f64 * ROUND_DOWN,
         };
         let labels: Option<Vec<Vec<f64>>> = labels
             .iter()
@@ -277,9 +277,9 @@ impl Procedure<super::Erm> for Shuffled {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        let Walk { rates, passes, batch, .. } = self.walk;
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        let PermutationWalk { rates, passes, batch, .. } = self.walk;
+        PlanNumbers::of([
             ("passes", f64::from(passes)),
             ("batch", batch as f64),
             ("rate", rates.rate(1)),
@@ -300,7 +300,7 @@ impl Procedure<super::Erm> for Shuffled {
             Rates::Strong { ridge, .. } => predicted::output(facts, noise, ridge * self.rows),
             rates => {
                 let updates = f64::from(self.walk.passes) * self.walk.batches(facts) as f64;
-                predicted::stopped(facts, noise, rates.time(updates))
+                predicted::stopped_excess(facts, noise, rates.time(updates))
             }
         })
     }

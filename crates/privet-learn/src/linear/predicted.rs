@@ -39,7 +39,7 @@ fn trace(facts: &Facts) -> f64 {
 }
 
 /// The excess risk of a perturbed objective.
-pub(crate) fn perturbed(facts: &Facts, noise: f64, ridge: f64) -> f64 {
+pub(crate) fn perturbed_excess(facts: &Facts, noise: f64, ridge: f64) -> f64 {
     let (rows, columns) = (facts.rows as f64, facts.columns as f64);
     let spread = (columns / (8.0 * ridge * rows)).min(trace(facts) / (2.0 * ridge * ridge));
     let bias = ridge * norm(facts).powi(2) / (2.0 * rows);
@@ -54,7 +54,7 @@ pub(crate) fn output(facts: &Facts, noise: f64, ridge: f64) -> f64 {
 }
 
 /// The excess risk of noise on the weights of a descent that stops after a time.
-pub(crate) fn stopped(facts: &Facts, noise: f64, time: f64) -> f64 {
+pub(crate) fn stopped_excess(facts: &Facts, noise: f64, time: f64) -> f64 {
     let spread = (noise * noise * trace(facts) / 2.0).min(facts.gradient_bound() * noise);
     f64::from(facts.problems) * (spread + norm(facts).powi(2) / (2.0 * time))
 }
@@ -89,5 +89,5 @@ pub(crate) fn hopeless(facts: &Facts, excess: f64) -> bool {
 }
 
 /// The note of a plan that is not expected to learn.
-pub(crate) const HOPELESS: &str = "the budget is too small for this many rows and columns: the noise is \
+pub(crate) const HOPELESS_NOTE: &str = "the budget is too small for this many rows and columns: the noise is \
      predicted to drown what could be learnt. Give more rows, fewer columns or a larger epsilon";

@@ -27,7 +27,7 @@ fn fits(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
 }
 
 /// Everything the theorems assume of some rows of a stream, where a unit is a record.
-pub(crate) fn piece(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
+pub(crate) fn check_rows(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
     if data.features.columns() != facts.columns {
         return Err(LearnError::DataShape("the number of encoded columns differs"));
     }

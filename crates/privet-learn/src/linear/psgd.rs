@@ -30,16 +30,16 @@
 
 use super::Decision;
 use super::permutation::{
-    BATCH, DEFAULT_PASSES, PASSES, RATE, Rates, Walk, admitted, checked_batch, checked_passes,
-    printed_factor,
+    BATCH, DEFAULT_PASSES, PASSES, PermutationWalk, RATE, Rates, check_table, checked_batch,
+    checked_passes, printed_factor,
 };
 use super::predicted;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
-use crate::release::registry::{FINITE, Info};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::Calibration;
 use crate::release::settings::{SettingInfo, settings};
 use privet_dp::account;
@@ -49,12 +49,19 @@ use std::sync::Arc;
 
 /// The setting `passes`, for both permutation methods.
 pub(super) const PASSES_SETTING: SettingInfo =
-    SettingInfo::whole(PASSES, "passes over the records; 10 unless given");
+    SettingInfo::integer(PASSES, "passes over the records; 10 unless given");
 
 /// The setting `batch`, for both permutation methods.
 pub(super) const BATCH_SETTING: SettingInfo =
-    SettingInfo::whole(BATCH, "rows of a batch; chosen from public facts unless given")
-        .also("at most the number of rows");
+    SettingInfo::integer(BATCH, "rows of a batch; chosen from public facts unless given")
+        .with_limit("at most the number of rows");
+
+/// Cases that both learners of this theorem cover.
+pub(super) const COVERS: MethodCoverage = MethodCoverage {
+    pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
+    needs: TableAccess::Memory,
+    ..MethodCoverage::ALL
+};
 
 /// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
@@ -62,15 +69,11 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "passes over the records in a secret random order, batch by batch, and adds noise to the \
               result",
     source: "Wu et al. 2017; Thakkar 2019, Algorithm 2",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: Psgd::SETTINGS,
     noisy: "the weights that the last pass ends at",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        needs: Needs::Memory,
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
@@ -143,7 +146,7 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &Psgd,
 ) -> Result<Decision, LearnError> {
-    let slope = admitted(facts, calibration, INFO.name)?;
+    let slope = check_table(facts, calibration, INFO.name)?;
     let smoothness = facts.loss.smoothness(facts.radius);
     let schedule = options.schedule.unwrap_or_default();
     let time = time(facts, budget, slope);
@@ -167,12 +170,12 @@ pub(crate) fn plan(
             instead: "give a smaller rate or a smaller clipping radius, or leave the rate out",
         });
     }
-    let walk = Walk { rates: schedule.rates(smoothness, rate), passes, batch, slope };
+    let walk = PermutationWalk { rates: schedule.rates(smoothness, rate), passes, batch, slope };
     let printed = (calibration == Calibration::Printed).then(|| {
         let moved = 2.0 * facts.gradient_bound() / batch as f64;
         printed_factor(facts, budget) * moved * walk.printed_weight(facts)
     });
-    let procedure = walk.planned(facts, budget, printed)?;
+    let procedure = walk.with_least_noise(facts, budget, printed)?;
     Ok(Decision {
         procedure: Arc::new(procedure),
         settled: Method::Psgd(Psgd {

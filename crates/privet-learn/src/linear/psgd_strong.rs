@@ -25,15 +25,16 @@
 //! - Tested by `tests/all/permutation.rs`.
 
 use super::Decision;
-use super::permutation::{Rates, Walk, admitted, checked_batch, checked_passes, printed_factor};
-use super::psgd::{BATCH_SETTING, PASSES_SETTING};
+use super::permutation::{
+    PermutationWalk, Rates, check_table, checked_batch, checked_passes, printed_factor,
+};
+use super::psgd::{self, BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::settings;
 use privet_dp::account;
@@ -46,15 +47,11 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "passes over the records in a secret random order with a ridge and falling rates, and \
               adds noise to the result",
     source: "Wu et al. 2017; Thakkar 2019, Algorithm 3",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: PsgdStrong::SETTINGS,
     noisy: "the weights that the last pass ends at",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        needs: Needs::Memory,
-        ..Covers::ALL
-    },
+    covers: psgd::COVERS,
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
@@ -76,7 +73,7 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &PsgdStrong,
 ) -> Result<Decision, LearnError> {
-    let slope = admitted(facts, calibration, INFO.name)?;
+    let slope = check_table(facts, calibration, INFO.name)?;
     let (rows, smoothness) = (facts.rows as f64, facts.loss.smoothness(facts.radius));
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     let shift = 2.0 * f64::from(facts.unit.records()) * slope * facts.radius;
@@ -87,10 +84,10 @@ pub(crate) fn plan(
     let passes = checked_passes(options.passes)?;
     let batch = checked_batch(facts, options.batch, rows * mean / (4.0 * (smoothness + mean)))?;
     let rates = Rates::Strong { smoothness, ridge: mean };
-    let walk = Walk { rates, passes, batch, slope };
+    let walk = PermutationWalk { rates, passes, batch, slope };
     let printed = (calibration == Calibration::Printed)
         .then(|| printed_factor(facts, budget) * 2.0 * facts.gradient_bound() / ridge);
-    let procedure = walk.planned(facts, budget, printed)?;
+    let procedure = walk.with_least_noise(facts, budget, printed)?;
     Ok(Decision {
         procedure: Arc::new(procedure),
         settled: Method::PsgdStrong(PsgdStrong {

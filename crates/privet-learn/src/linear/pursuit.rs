@@ -6,7 +6,7 @@
 //! choosing others.
 //!
 //! *Steps that overshoot.* A step's curvature is the change of the gradient along it,
-//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`]
+//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SIGNIFICANCE`]
 //! standard deviations of its noise, which is a public number, the step size is 1/λ from then on. The
 //! constant column, whose entries may be twice those of others, moves at a quarter of the step size.
 //!
@@ -19,7 +19,7 @@ use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
 /// The significance threshold, in standard deviations.
-const SURE: f64 = 2.0;
+const SIGNIFICANCE: f64 = 2.0;
 /// The constant column's fraction of the step size.
 const CONSTANT: f64 = 0.25;
 
@@ -85,7 +85,7 @@ pub(super) struct Pursuit {
 }
 
 /// The other columns, among which a choice is made, ascending.
-pub(super) fn others(open: usize, chosen: &[usize]) -> Vec<usize> {
+pub(super) fn other_columns(open: usize, chosen: &[usize]) -> Vec<usize> {
     (0..open).filter(|column| chosen.binary_search(column).is_err()).collect()
 }
 
@@ -96,7 +96,7 @@ impl Pursuit {
 
     /// Adds the chosen columns at weight 0: the round's number of them for any answer.
     fn join(&mut self, answer: &[f64]) {
-        let left = others(self.open(), &self.chosen);
+        let left = other_columns(self.open(), &self.chosen);
         let named = |place: usize| {
             let mut same = (place..answer.len()).step_by(left.len().max(1));
             same.any(|at| answer[at] != 0.0)
@@ -132,7 +132,7 @@ impl Pursuit {
         let gradient: Vec<f64> = answer.iter().map(|a| a * scale).collect();
         let along: f64 = gradient.iter().zip(&self.moved).map(|(g, m)| g * m).sum();
         let square: f64 = self.moved.iter().map(|m| m * m).sum();
-        if along > SURE * noise * scale * square.sqrt() {
+        if along > SIGNIFICANCE * noise * scale * square.sqrt() {
             self.rate = 1.0 / (1.0 / self.rate + along / square);
         }
         let (width, bias) = (self.chosen.len().max(1), self.start.bias);

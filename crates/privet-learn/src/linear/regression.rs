@@ -30,10 +30,10 @@ use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
-use crate::release::covers::Covers;
+use crate::release::covers::MethodCoverage;
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::settings::{SettingInfo, settings};
 use crate::release::task::Procedure;
 use crate::release::weight_noise::WeightNoise;
@@ -54,7 +54,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Linear::SETTINGS,
     noisy: "the objective, as a linear term",
     private: true,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
@@ -63,8 +63,8 @@ pub(super) const NORM_SETTING: SettingInfo = SettingInfo::number(
     REACH,
     "radius of the ball that weights are kept in; 2 / clipping radius unless given",
 )
-.named("norm")
-.also("over the clipping radius");
+.with_name("norm")
+.with_limit("over the clipping radius");
 
 /// Limits on the product RB.
 pub const REACH: Range = Range::open("norm times clipping radius", 0.0, 1e5);
@@ -157,14 +157,14 @@ impl Procedure<super::Erm> for InBall {
         self.procedure.refuses(found)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         self.procedure.settings().and("norm", Some(self.norm))
     }
 
     fn predicted_excess(&self, _facts: &Facts) -> Option<f64> {
         let settings = self.procedure.settings();
         let (noise, ridge) = (settings.get("objective_noise")?, settings.get("ridge")?);
-        Some(predicted::perturbed(&self.facts, noise, ridge))
+        Some(predicted::perturbed_excess(&self.facts, noise, ridge))
     }
 
     fn weight_laws(&self, _facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {

@@ -4,7 +4,7 @@ use super::Erm;
 use super::model::Model;
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Report, told};
+use crate::release::report::{Report, release_json};
 use privet_data::Schema;
 use privet_data::schema::{Basis, ColumnKind};
 use serde_json::json;
@@ -21,7 +21,7 @@ impl Family for Erm {
             "calibration": request.calibration,
             "loss": request.task.loss,
         });
-        Report::new(purpose(model), Vec::new(), told(request, own))
+        Report::new(purpose(model), Vec::new(), release_json(request, own))
     }
 
     fn model(model: &Released<Self>) -> Option<Model> {

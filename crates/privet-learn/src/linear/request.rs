@@ -31,7 +31,7 @@ pub struct LossInfo {
 }
 
 /// Every loss that can be requested.
-pub const LOSSES: &[LossInfo] = &[
+pub const REQUESTABLE_LOSSES: &[LossInfo] = &[
     LossInfo {
         name: "logistic",
         meaning: "ln(1 + e^(−margin)); gives probabilities",
@@ -83,14 +83,14 @@ pub const POISSON: &str = "poisson";
 
 /// A request in words. Every `None` is chosen from public facts, or is not needed.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct RequestOptions {
     /// The budget ε; needed by every private method.
     pub epsilon: Option<f64>,
     /// The budget δ; 1/rows² unless given.
     pub delta: Option<f64>,
     /// The neighbouring relation.
     pub neighbours: Neighbours,
-    /// A name of [`LOSSES`]; by the target unless given.
+    /// A name of [`REQUESTABLE_LOSSES`]; by the target unless given.
     pub loss: Option<String>,
     /// The width of rounded corners, for losses that have one.
     pub huber_width: Option<f64>,
@@ -106,11 +106,11 @@ pub struct Words {
     pub calibration: Calibration,
 }
 
-fn asked<T>(name: &'static str, what: impl Into<String>) -> Result<T, LearnError> {
+fn invalid<T>(name: &'static str, what: impl Into<String>) -> Result<T, LearnError> {
     Err(LearnError::InvalidRequest { name, what: what.into() })
 }
 
-impl Words {
+impl RequestOptions {
     /// A method with every other choice left to its rules, under replace-one neighbours.
     pub fn of(method: Method) -> Self {
         Self {
@@ -134,14 +134,14 @@ impl Words {
                 let delta = self.delta.unwrap_or_else(|| Budget::usual_delta(rows));
                 Ok(Some(Budget::new(epsilon, delta)?))
             }
-            (None, true) => asked(
+            (None, true) => invalid(
                 "epsilon",
                 format!(
                     "is missing: privet picks no privacy budget for you, and method {method} needs one; \
                      {EPSILON} is accepted, and smaller is more private"
                 ),
             ),
-            (Some(_), false) => asked(
+            (Some(_), false) => invalid(
                 "epsilon",
                 format!(
                     "is given, but method {method} adds no noise and spends no budget: leave it out, or \
@@ -156,27 +156,28 @@ impl Words {
         let of_classes = matches!(target, TargetKind::Classes(_));
         let by_target = if of_classes { "logistic" } else { "squared" };
         let name = self.loss.as_deref().unwrap_or(by_target);
-        let Some(info) = LOSSES.iter().find(|info| info.name == name) else {
+        let Some(info) = REQUESTABLE_LOSSES.iter().find(|info| info.name == name) else {
             let fits = |info: &&LossInfo| if of_classes { info.classes } else { info.numbers };
-            let names: Vec<_> = LOSSES.iter().filter(fits).map(|info| info.name).collect();
+            let names: Vec<_> =
+                REQUESTABLE_LOSSES.iter().filter(fits).map(|info| info.name).collect();
             let name = privet_core::printable(name);
-            return asked("loss", format!("'{name}' is none; accepted: {}", names.join(", ")));
+            return invalid("loss", format!("'{name}' is none; accepted: {}", names.join(", ")));
         };
         let only = |which: &dyn Fn(&LossInfo) -> bool| {
-            let names = LOSSES.iter().filter(|info| which(info)).map(|info| info.name);
+            let names = REQUESTABLE_LOSSES.iter().filter(|info| which(info)).map(|info| info.name);
             format!(
                 "is given, but only these losses have one: {}",
                 names.collect::<Vec<_>>().join(", ")
             )
         };
         if self.huber_width.is_some() && !info.has_width {
-            return asked("huber_width", only(&|info| info.has_width));
+            return invalid("huber_width", only(&|info| info.has_width));
         }
         if self.quantile.is_some() && name != QUANTILE {
-            return asked("quantile", only(&|info| info.name == QUANTILE));
+            return invalid("quantile", only(&|info| info.name == QUANTILE));
         }
         if self.rate_at_zero.is_some() && name != POISSON {
-            return asked("rate_at_zero", only(&|info| info.name == POISSON));
+            return invalid("rate_at_zero", only(&|info| info.name == POISSON));
         }
         let width = self.huber_width.unwrap_or(DEFAULT_HUBER_WIDTH);
         let loss = match (name, target) {
@@ -191,7 +192,7 @@ impl Words {
                 Loss::poisson(*low, *high, rate)?
             }
             (POISSON, TargetKind::Classes(_)) => {
-                return asked("loss", "poisson needs a number with bounds as target");
+                return invalid("loss", "poisson needs a number with bounds as target");
             }
             _ => Loss::Logistic,
         };
@@ -201,7 +202,7 @@ impl Words {
 
 impl Request<Erm> {
     /// The full request, from words.
-    pub fn build(schema: &Schema, rows: u64, words: &Words) -> Result<Self, LearnError> {
+    pub fn build(schema: &Schema, rows: u64, words: &RequestOptions) -> Result<Self, LearnError> {
         let set = |method: Method, (name, value): &(String, String)| method.with(name, value);
         let method = words.settings.iter().try_fold(words.method.clone(), set)?;
         let task = Erm { loss: words.loss(&schema.target().kind)?, method };
@@ -252,11 +253,11 @@ mod tests {
     #[test]
     fn every_loss_can_be_asked_for_where_it_fits() {
         let targets = [schema("classes = [\"a\", \"b\"]"), schema("bounds = [0, 2]")];
-        for info in LOSSES {
-            let words = Words {
+        for info in REQUESTABLE_LOSSES {
+            let words = RequestOptions {
                 epsilon: Some(1.0),
                 loss: Some(info.name.into()),
-                ..Words::of("amp".parse().unwrap())
+                ..RequestOptions::of("amp".parse().unwrap())
             };
             for (target, fits) in targets.iter().zip([info.classes, info.numbers]) {
                 let built = Request::build(target, 100, &words).and_then(|request| {
@@ -267,7 +268,7 @@ mod tests {
                 let defined = info.name == "huber";
                 assert_eq!(built.is_ok(), fits || defined, "{}: {built:?}", info.name);
             }
-            let wide = Words { huber_width: Some(0.2), ..words.clone() };
+            let wide = RequestOptions { huber_width: Some(0.2), ..words.clone() };
             let fitting = &targets[usize::from(!info.classes)];
             assert_eq!(Request::build(fitting, 100, &wide).is_ok(), info.has_width);
         }
@@ -276,14 +277,19 @@ mod tests {
     #[test]
     fn what_is_missing_or_too_much_is_named() {
         let target = schema("classes = [\"a\", \"b\"]");
-        let base = Words { epsilon: Some(1.0), ..Words::of("amp".parse().unwrap()) };
-        let words = |words: &Words| Request::build(&target, 100, words).unwrap_err().to_string();
-        assert!(words(&Words { epsilon: None, ..base.clone() }).starts_with("epsilon is missing"));
-        let plain = Words { method: "non-private".parse().unwrap(), ..base.clone() };
+        let base =
+            RequestOptions { epsilon: Some(1.0), ..RequestOptions::of("amp".parse().unwrap()) };
+        let words =
+            |words: &RequestOptions| Request::build(&target, 100, words).unwrap_err().to_string();
+        assert!(
+            words(&RequestOptions { epsilon: None, ..base.clone() })
+                .starts_with("epsilon is missing")
+        );
+        let plain = RequestOptions { method: "non-private".parse().unwrap(), ..base.clone() };
         assert!(words(&plain).contains("leave it out"));
-        let odd = Words { loss: Some("logistc".into()), ..base.clone() };
+        let odd = RequestOptions { loss: Some("logistc".into()), ..base.clone() };
         assert!(words(&odd).contains("logistic, huber-svm, squared"), "{}", words(&odd));
-        let quantile = Words { quantile: Some(0.3), ..base.clone() };
+        let quantile = RequestOptions { quantile: Some(0.3), ..base.clone() };
         assert!(words(&quantile).starts_with("quantile is given"));
         let built = Request::build(&target, 100, &base).unwrap();
         assert_eq!(built.budget, Some(Budget::new(1.0, 1e-4).unwrap()));

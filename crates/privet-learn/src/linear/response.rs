@@ -79,7 +79,7 @@ impl Response {
             // The decomposition cannot fail on finite numbers.
             return self.without_curvature(columns, rates);
         };
-        let true_one = |seen: f64| shrunk(seen, noise_scale, columns);
+        let true_one = |seen: f64| shrunk_eigenvalue(seen, noise_scale, columns);
         match self {
             Self::Minimum { ridge } => {
                 spectrum.filtered_lengths(|seen| 1.0 / (true_one(seen) + ridge))
@@ -125,7 +125,7 @@ impl Response {
 }
 
 /// The eigenvalue of H estimated from the value `seen` of Ĥ, with a margin.
-fn shrunk(seen: f64, noise_scale: f64, columns: usize) -> f64 {
+fn shrunk_eigenvalue(seen: f64, noise_scale: f64, columns: usize) -> f64 {
     let made_of_nothing = noise_scale * (2.0 * columns as f64).sqrt();
     // Asks "above?", so that NaN gives 0.
     if seen > made_of_nothing {
@@ -232,9 +232,10 @@ mod tests {
         assert!(old > 20, "a caution of one deviation leaves {old} of 60");
         let mut found = 0.0;
         for _ in 0..40 {
-            let left: f64 = seen(0.0).iter().map(|value| shrunk(*value, 1.0, columns)).sum();
+            let left: f64 =
+                seen(0.0).iter().map(|value| shrunk_eigenvalue(*value, 1.0, columns)).sum();
             assert!(left < 8.0, "{left}");
-            found += shrunk(*seen(20.0).last().unwrap(), 1.0, columns) / 40.0;
+            found += shrunk_eigenvalue(*seen(20.0).last().unwrap(), 1.0, columns) / 40.0;
         }
         // 20 less the caution; the mean of 40 is off by 1/√40.
         assert!((found - 19.0).abs() < 0.8, "{found}");

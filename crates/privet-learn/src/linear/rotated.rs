@@ -6,7 +6,7 @@
 //! the data determine well are not regularised at all.
 //!
 //! With XᵀX = QΛQᵀ the minimiser is Q·diag(1/(max(Λ, Δ) + ν))·Qᵀ(Xᵀy − b), ν ≥ 0 the least number for
-//! which it lies in the ball ([`Raised`]).
+//! which it lies in the ball ([`MatrixFunction`]).
 //!
 //! *In finite arithmetic.* XᵀX and Xᵀy are exact integers, as for [`super::ssp`] (labels truncated
 //! toward zero, record by record). The solution is proved to be within e of the exact minimiser, e from
@@ -33,18 +33,18 @@ use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers};
+use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::note::Condition;
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Distance, ExactCounts, RotatedObjective};
-use privet_optim::approximate::{Raised, Sizes};
+use privet_optim::approximate::{MatrixFunction, Sizes};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -54,14 +54,14 @@ pub const INFO: Info<LearnerFacts> = Info {
     name: "linear-rotated",
     summary: "experimental: linear regression that regularises only where the data say little",
     source: "Thakurta 2013, Algorithm 4.2, by a proof of our own",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: LinearRotated::SETTINGS,
     noisy: "the objective, as a linear term",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, or method linear, ssp or amp"),
-        several: Cover::one_problem("give a number or two classes as target, or method ssp"),
-        ..Covers::ALL
+    covers: MethodCoverage {
+        pure: Coverage::gaussian("give a delta above 0, or method linear, ssp or amp"),
+        several: Coverage::one_problem("give a number or two classes as target, or method ssp"),
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
@@ -97,13 +97,13 @@ pub(crate) fn plan(
 ) -> Result<Decision, LearnError> {
     let norm = norm(facts, options.norm)?;
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    if facts.columns > super::ssp::WIDEST {
+    if facts.columns > super::ssp::MOST_COLUMNS {
         return refused(
             "method linear-rotated decomposes a matrix of columns by columns",
             "give at most 4096 encoded columns, or method linear",
         );
     }
-    if !super::ssp::RADII.contains(&facts.radius) {
+    if !super::ssp::SAFE_RADII.contains(&facts.radius) {
         return refused(
             "method linear-rotated cannot sum rows of this length exactly",
             "give a clipping radius from 1e-60 to 1e60",
@@ -200,8 +200,8 @@ impl Procedure<super::Erm> for Rotating {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("ridge", self.rotated.floor),
             ("norm", self.rotated.bound),
             ("objective_noise", self.rotated.noise_scale),
@@ -210,7 +210,7 @@ impl Procedure<super::Erm> for Rotating {
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
-        Some(predicted::perturbed(facts, self.rotated.noise_scale, self.rotated.floor))
+        Some(predicted::perturbed_excess(facts, self.rotated.noise_scale, self.rotated.floor))
     }
 
     fn run(
@@ -226,7 +226,7 @@ impl Procedure<super::Erm> for Rotating {
         let odd = || LearnError::DataShape("a feature or target is not a number in its range");
         let (gram, cross) = moments(facts, table)?;
         let RotatedObjective { floor, bound, .. } = self.rotated;
-        let raised = Raised::of(&gram, facts.columns, floor).ok_or_else(odd)?;
+        let raised = MatrixFunction::of(&gram, facts.columns, floor).ok_or_else(odd)?;
         let (noise, token) = self.rotated.draw(session)?;
         let pull: Vec<f64> = cross.iter().zip(noise.as_slice()).map(|(c, b)| c - b).collect();
         // Xᵀy and the difference are each rounded once.
@@ -241,7 +241,7 @@ impl Procedure<super::Erm> for Rotating {
 
 /// XᵀX and Xᵀy, each entry the nearest `f64` to an exact sum.
 fn moments(facts: &Facts, table: &dyn Table) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
-    let ExactCounts { counts, unit } = super::ssp::stacked(facts, table)?;
+    let ExactCounts { counts, unit } = super::ssp::exact_moments(facts, table)?;
     let (gram, cross) = counts.split_at(facts.columns * facts.columns);
     // Powers of two: only the conversions round.
     let weight = super::ssp::weight(facts);

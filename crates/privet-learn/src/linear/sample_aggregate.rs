@@ -40,10 +40,10 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
@@ -65,10 +65,10 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: SampleAggregate::SETTINGS,
     noisy: "the mean of the blocks' weights",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted("has neither its number of blocks nor its range in print"),
-        needs: Needs::Memory,
-        ..Covers::ALL
+    covers: MethodCoverage {
+        printed: Coverage::unprinted("has neither its number of blocks nor its range in print"),
+        needs: TableAccess::Memory,
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: false },
 };
@@ -310,8 +310,8 @@ impl Procedure<super::Erm> for Aggregate {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("ridge", self.ridge),
             ("blocks", f64::from(self.blocks)),
             ("bound", self.bound),

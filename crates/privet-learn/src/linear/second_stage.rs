@@ -12,7 +12,7 @@
 use super::Erm;
 use super::amp::DEFAULT_SPLIT;
 use super::minimum::{Minimum, Step};
-use super::objective::{expected_noise, shared};
+use super::objective::{expected_noise, with_shared_noise};
 use super::regression::{InBall, in_ball, norm};
 use super::{ridge as rule, ssp};
 use crate::LearnError;
@@ -108,7 +108,14 @@ fn perturbed<'a>(
     let ridge = RIDGE.check(given.unwrap_or(usual))?;
     let fit = move |scale| {
         let tolerance = facts.default_tolerance();
-        let step = Step::Perturbed(shared(&facts, budget, ridge, tolerance, DEFAULT_SPLIT, scale));
+        let step = Step::Perturbed(with_shared_noise(
+            &facts,
+            budget,
+            ridge,
+            tolerance,
+            DEFAULT_SPLIT,
+            scale,
+        ));
         (Minimum::new(&facts, step, penalty.clone()), ridge)
     };
     Ok((expected, Box::new(fit)))

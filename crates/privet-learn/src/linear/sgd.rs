@@ -41,7 +41,7 @@
 
 use super::Decision;
 use super::descent::{Descent, Schedule, Start};
-use super::gd::{self, BALL, Query, RADII};
+use super::gd::{self, BALL_TIMES_RADIUS, Query, SAFE_RADII};
 use super::permutation::{BATCH, RATE};
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
@@ -50,11 +50,11 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask;
-use crate::release::covers::{Cover, Covers};
+use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE, STEPS};
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
@@ -78,13 +78,13 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Sgd::SETTINGS,
     noisy: "the sum of the gradients of a sample, at each step",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        users: Cover::No {
+    covers: MethodCoverage {
+        pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
+        users: Coverage::No {
             why: "samples records, and amplification by sampling is proved for one record a unit",
             instead: "leave out the unit, or give method gd",
         },
-        ..Covers::ALL
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
@@ -174,7 +174,7 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &Sgd,
 ) -> Result<Decision, LearnError> {
-    covered(facts, budget)?;
+    check_covered(facts, budget)?;
     let printed = calibration == Calibration::Printed;
     let steps =
         options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
@@ -220,7 +220,7 @@ pub(crate) fn plan(
             // Of the sum over all records, of which a sample has a fraction.
             ridge: ridge * batch as f64 / rows,
             averaged: steps.div_ceil(2),
-            ball: BALL / facts.radius,
+            ball: BALL_TIMES_RADIUS / facts.radius,
         },
     };
     let scale = if printed {
@@ -269,7 +269,7 @@ const PRINTED_NOTE: Condition = Condition::new(
 
 /// Refuses budgets whose sampled steps would take long to account for; methods over all records accept
 /// them.
-pub(crate) fn accountable(
+pub(crate) fn check_accountable(
     budget: &Allowance<'_>,
     method: &str,
     [smaller, larger]: [&'static str; 2],
@@ -300,10 +300,10 @@ pub(crate) fn accountable(
 }
 
 /// Refuses plans that no theorem covers, or that would take long to account for.
-fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
+fn check_covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
     let instead = ["give a smaller budget, or method gd", "give a larger delta, or method gd"];
-    accountable(budget, "sgd", instead)?;
-    if !RADII.contains(&facts.radius) {
+    check_accountable(budget, "sgd", instead)?;
+    if !SAFE_RADII.contains(&facts.radius) {
         return Err(LearnError::NotCovered {
             what: format!("method sgd cannot sum rows of length {:e} exactly", facts.radius),
             instead: "give a clipping radius from 1e-60 to 1e60",
@@ -372,8 +372,8 @@ impl Procedure<super::Erm> for Sampled {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
             ("rate", self.schedule.rate * self.batch as f64),

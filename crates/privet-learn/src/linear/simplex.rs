@@ -25,9 +25,9 @@
 //! draw: the certificate's note says that this is not proved impossible.
 //!
 //! **Choices.** λ by calibration; or, if λ is given, m as large as the budget allows. Without either,
-//! with λ ≈ √(4Scnκ³m/ε): a column whose derivative is s₀ = [`SIGNAL`] a record stands out,
+//! with λ ≈ √(4Scnκ³m/ε): a column whose derivative is s₀ = [`STANDOUT_DERIVATIVE`] a record stands out,
 //! ns₀κ/λ ≥ 2 ln 2p, as long as κ ≤ A/m, A = nεs₀²/(16Sc·ln² 2p), and the largest such κ is taken (at
-//! most [`LARGEST`]). m draws leave (c/2)κ²/m, entropy costs λ ln(2p)/n; they balance at
+//! most [`LARGEST_MARGIN`]). m draws leave (c/2)κ²/m, entropy costs λ ln(2p)/n; they balance at
 //! m = (A·cnε/S)^¼/(2√ln 2p), at least 1. K problems get ε/K each.
 //!
 //! - n must be public: replace-one neighbours, a record a unit. Otherwise refused.
@@ -39,17 +39,17 @@ use super::Decision;
 use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
 use crate::LearnError;
-use crate::linear::facts::Facts;
+use crate::linear::facts::{Facts, repeated};
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
@@ -69,7 +69,7 @@ pub const ENTROPY: Range = Range::open("entropy", 0.0, 1e100);
 pub const DRAWS: Range = Range::from("draws", 1.0, 1_000_001.0);
 
 /// The reason that it needs a public number of rows.
-const PUBLIC_COUNT: Cover = Cover::No {
+const PUBLIC_COUNT: Coverage = Coverage::No {
     why: "has a theorem that needs a public number of rows",
     instead: "give replace-one neighbours and a record as the unit, or method frank-wolfe",
 };
@@ -84,12 +84,12 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Simplex::SETTINGS,
     noisy: "the choice of a column by its score",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted("has printed constants that are not legible"),
+    covers: MethodCoverage {
+        printed: Coverage::unprinted("has printed constants that are not legible"),
         private_count: PUBLIC_COUNT,
         users: PUBLIC_COUNT,
-        needs: Needs::Memory,
-        ..Covers::ALL
+        needs: TableAccess::Memory,
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: ClassScores::Separate, any_storage: false },
 };
@@ -116,13 +116,13 @@ const UNPROVED: Condition = Condition::new(
 );
 
 /// The derivative s₀ of the rule.
-pub const SIGNAL: f64 = 0.2;
+pub const STANDOUT_DERIVATIVE: f64 = 0.2;
 /// The largest κ of the rule.
-pub const LARGEST: f64 = 8.0;
+pub const LARGEST_MARGIN: f64 = 8.0;
 
 /// The rule's choice of draws and radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StepRule {
+pub struct DrawRule {
     /// The number of draws m before it is rounded.
     pub draws: f64,
     /// The product m·κ.
@@ -130,18 +130,19 @@ pub struct StepRule {
 }
 
 /// The rule of the module.
-pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> StepRule {
+pub fn draws_and_radius(facts: &Facts, budget: &Allowance<'_>) -> DrawRule {
     let (slope, curvature) = (slope(facts), facts.shape.curvature);
     let known = facts.rows as f64 * budget.epsilon() / f64::from(facts.problems);
     let ln = (2.0 * facts.columns as f64).ln();
-    let reach = known * SIGNAL * SIGNAL / (16.0 * slope * curvature * ln * ln);
+    let reach =
+        known * STANDOUT_DERIVATIVE * STANDOUT_DERIVATIVE / (16.0 * slope * curvature * ln * ln);
     let draws = (reach * curvature * known / slope).powf(0.25) / (2.0 * ln.sqrt());
-    StepRule { draws: draws.clamp(1.0, 10_000.0), reach }
+    DrawRule { draws: draws.clamp(1.0, 10_000.0), reach }
 }
 
 /// The problem at some λ, with the constants of its theorem.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Terms {
+pub struct EntropicTerms {
     /// The problem.
     pub problem: Entropic,
     /// The grid to which entries are rounded.
@@ -152,7 +153,7 @@ pub struct Terms {
     pub sensitivity: u64,
 }
 
-impl Terms {
+impl EntropicTerms {
     /// The terms from public facts; `None` if numbers leave their range.
     pub fn new(facts: &Facts, clip: f64, radius: f64, entropy: f64) -> Option<Self> {
         let features = FeatureGrid::new(clip);
@@ -166,7 +167,7 @@ impl Terms {
             rows: facts.rows,
             columns: facts.columns,
         };
-        let (rows, clip, reach) = (facts.rows as f64, features.bound(), problem.reach());
+        let (rows, clip, reach) = (facts.rows as f64, features.bound(), problem.margin_bound());
         let shift = 2.0 * slopes.clip() * reach / entropy;
         let distance = 0.005 * shift + 2.0 * problem.slack();
         let between = shift + 2.0 * distance;
@@ -195,21 +196,23 @@ pub(crate) fn plan(
     let given = options.draws.map(|draws| DRAWS.check(f64::from(draws)).map(|_| draws));
     let given = given.transpose()?;
     let clip = CLIP.check(options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
-    let pace = pace(facts, budget);
+    let pace = draws_and_radius(facts, budget);
     let expected = given.unwrap_or(pace.draws.round() as u32);
-    let reach = (pace.reach / f64::from(expected)).min(LARGEST);
+    let reach = (pace.reach / f64::from(expected)).min(LARGEST_MARGIN);
     let radius = RADIUS.check(options.radius.unwrap_or(reach / clip))?;
-    let terms = |entropy: f64| Terms::new(facts, clip, radius, entropy);
+    let terms = |entropy: f64| EntropicTerms::new(facts, clip, radius, entropy);
     let choice = |entropy: f64| -> Result<Event, GateError> {
         Drawing::new(facts, &terms(entropy).ok_or(GateError::Malformed)?, 1).selection.choice()
     };
     let (draws, entropy) = match options.entropy {
         None => {
             let draws = expected;
-            let entropy =
-                calibrated(facts, budget, floor(facts, budget, clip * radius, draws), |at| {
-                    Ok(Event::Repeat { count: draws, event: Box::new(choice(at)?) })
-                })?;
+            let entropy = calibrated(
+                facts,
+                budget,
+                entropy_below(facts, budget, clip * radius, draws),
+                |at| Ok(Event::Repeat { count: draws, event: Box::new(choice(at)?) }),
+            )?;
             (draws, entropy)
         }
         Some(entropy) => {
@@ -221,7 +224,7 @@ pub(crate) fn plan(
             };
             let draws = match given {
                 Some(draws) if meets(draws)? => draws,
-                None if meets(1)? => most(&meets)?,
+                None if meets(1)? => most_draws(&meets)?,
                 _ => {
                     return refused(
                         "at this entropy the draws cost more than the budget",
@@ -249,7 +252,7 @@ pub(crate) fn plan(
 
 /// A λ below the least: four times the range that basic composition or concentration allows, of
 /// (4Sκ/λ)(1 + ncκ²/λ) ≥ both of its terms.
-fn floor(facts: &Facts, budget: &Allowance<'_>, reach: f64, draws: u32) -> f64 {
+fn entropy_below(facts: &Facts, budget: &Allowance<'_>, reach: f64, draws: u32) -> f64 {
     let count = f64::from(draws) * f64::from(facts.problems);
     let mut range = budget.epsilon() / count;
     if !budget.is_pure() {
@@ -262,7 +265,7 @@ fn floor(facts: &Facts, budget: &Allowance<'_>, reach: f64, draws: u32) -> f64 {
 }
 
 /// The most draws that meet the budget, given that one does.
-fn most(
+fn most_draws(
     meets: &impl Fn(u32) -> Result<bool, account::AccountError>,
 ) -> Result<u32, account::AccountError> {
     let (mut low, mut high) = (1_u32, 2_u32);
@@ -281,12 +284,12 @@ fn most(
 #[derive(Debug, Clone)]
 struct Drawing {
     selection: Selection,
-    terms: Terms,
+    terms: EntropicTerms,
     problems: u32,
 }
 
 impl Drawing {
-    fn new(facts: &Facts, terms: &Terms, draws: u32) -> Self {
+    fn new(facts: &Facts, terms: &EntropicTerms, draws: u32) -> Self {
         let each = terms.problem.radius / f64::from(draws);
         let selection = Selection {
             neighbours: facts.neighbours,
@@ -303,11 +306,7 @@ impl Drawing {
 
 impl Procedure<super::Erm> for Drawing {
     fn event(&self) -> Result<Event, LearnError> {
-        let event = self.selection.event()?;
-        Ok(match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
-        })
+        Ok(repeated(self.problems, self.selection.event()?))
     }
 
     /// The noise follows from λ, which the request states.
@@ -316,8 +315,8 @@ impl Procedure<super::Erm> for Drawing {
         support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("entropy", self.terms.problem.entropy),
             ("radius", self.terms.problem.radius),
             ("clip", self.terms.features.bound()),
@@ -328,7 +327,7 @@ impl Procedure<super::Erm> for Drawing {
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let problem = &self.terms.problem;
         let draws = self.selection.coefficients.len() as f64;
-        let sampling = facts.shape.curvature * problem.reach().powi(2) / (2.0 * draws);
+        let sampling = facts.shape.curvature * problem.margin_bound().powi(2) / (2.0 * draws);
         let entropy = problem.entropy * (2.0 * facts.columns as f64).ln() / facts.rows as f64;
         Some(f64::from(facts.problems) * (sampling + entropy))
     }
@@ -343,7 +342,7 @@ impl Procedure<super::Erm> for Drawing {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let Terms { problem, distance, .. } = self.terms;
+        let EntropicTerms { problem, distance, .. } = self.terms;
         // Every problem is solved before the first draw: nothing can fail after it.
         let watch = StepWatch::new(monitor);
         let mut solved = Vec::new();

@@ -61,10 +61,10 @@ use crate::linear::model::{LinearWeights, Spread};
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers};
+use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
@@ -87,9 +87,11 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Ssp::SETTINGS,
     noisy: "the second moments of the records, from which the weights are solved",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted("has printed constants, those of AdaSSP, of another algorithm"),
-        ..Covers::ALL
+    covers: MethodCoverage {
+        printed: Coverage::unprinted(
+            "has printed constants, those of AdaSSP, of another algorithm",
+        ),
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
@@ -103,10 +105,10 @@ settings! {
 }
 
 /// Largest number of columns for which the matrix is kept and decomposed.
-pub const WIDEST: usize = 4096;
+pub const MOST_COLUMNS: usize = 4096;
 
 /// Radii for which no unit or product leaves the range of `f64`.
-pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+pub(super) const SAFE_RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// The weight w of the cross products.
 pub fn weight(facts: &Facts) -> f64 {
@@ -125,7 +127,7 @@ fn label_sizes(facts: &Facts) -> (f64, f64) {
 }
 
 /// Rounds up to cover the rounding of a few operations.
-fn up(value: f64) -> f64 {
+fn round_up(value: f64) -> f64 {
     value * (1.0 + 16.0 * f64::EPSILON)
 }
 
@@ -138,7 +140,7 @@ pub fn sensitivity(facts: &Facts) -> f64 {
         }
         Neighbours::AddRemove => (square * (square + weighted)).sqrt(),
     };
-    up(f64::from(facts.unit.records()) * one)
+    round_up(f64::from(facts.unit.records()) * one)
 }
 
 /// The ℓ1 sensitivity of the triangle and the cross products.
@@ -146,7 +148,7 @@ pub fn absolute_sensitivity(facts: &Facts) -> f64 {
     let (columns, radius) = (facts.columns as f64, facts.radius);
     let triangle = (columns + 1.0) / 2.0 * radius.powi(2);
     let cross = weight(facts) * label_sizes(facts).1 * columns.sqrt() * radius;
-    up(facts.relation().shift(triangle + cross))
+    round_up(facts.relation().shift(triangle + cross))
 }
 
 /// Decides everything from public facts.
@@ -163,13 +165,13 @@ pub(crate) fn plan(
             "give loss squared (classes are fitted as -1 and 1), or another method",
         );
     }
-    if facts.columns > WIDEST {
+    if facts.columns > MOST_COLUMNS {
         return refused(
             format!("method ssp keeps a matrix of {0} by {0} moments", facts.columns),
             "give at most 4096 encoded columns, or another method",
         );
     }
-    if !RADII.contains(&facts.radius) {
+    if !SAFE_RADII.contains(&facts.radius) {
         return refused(
             format!("method ssp cannot sum rows of length {:e} exactly", facts.radius),
             "give a clipping radius from 1e-60 to 1e60",
@@ -269,12 +271,12 @@ impl Procedure<super::Erm> for Solving {
         Ok(self.moments.event()?)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let scale = match &self.moments.law {
             MomentsLaw::Gaussian(gaussian) => gaussian.noise_scale,
             MomentsLaw::Laplace(laplace) => laplace.noise_scale,
         };
-        Shown::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
+        PlanNumbers::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
     }
 
     fn among_parties(&self) -> bool {
@@ -301,7 +303,7 @@ impl Procedure<super::Erm> for Solving {
         let (matrix, cross) = self.deviations();
         let noise = facts.widening
             * (matrix * predicted::NORM / facts.radius).hypot(cross / self.moments.weight);
-        Some(predicted::perturbed(facts, noise, self.moments.ridge))
+        Some(predicted::perturbed_excess(facts, noise, self.moments.ridge))
     }
 
     fn run(
@@ -315,13 +317,13 @@ impl Procedure<super::Erm> for Solving {
         watch.step();
         watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
-        let sums = stacked(facts, table)?;
-        Ok(self.moments.run(Private::new(sums), session)?.map(solved))
+        let sums = exact_moments(facts, table)?;
+        Ok(self.moments.run(Private::new(sums), session)?.map(solve_problems))
     }
 }
 
 /// (Σxxᵀ, w·Σx·y for each problem), exactly.
-pub fn stacked(facts: &Facts, table: &dyn Table) -> Result<ExactCounts, LearnError> {
+pub fn exact_moments(facts: &Facts, table: &dyn Table) -> Result<ExactCounts, LearnError> {
     let odd = || LearnError::DataShape("a feature or target is not a number in its range");
     let radius = facts.radius;
     let gram = ExactGram { radius };
@@ -354,14 +356,14 @@ fn labels(facts: &Facts, problem: u32) -> Labels {
 
 /// Post-processing: θ for each problem, and the effect of an error of the moments. Should the
 /// decomposition fail, which it cannot on finite numbers, the model is 0.
-fn solved(moments: Moments) -> LinearWeights {
+fn solve_problems(moments: Moments) -> LinearWeights {
     let Moments { columns, gram, cross, ridge } = moments;
     let filter = |value: f64| 1.0 / (value.max(0.0) + ridge);
     let Some(spectrum) = Spectrum::of(&gram, columns) else {
         return LinearWeights::of(vec![vec![0.0; columns]; cross.len()]);
     };
     let filtered = |vectors: &[Vec<f64>]| -> Vec<Vec<f64>> {
-        vectors.iter().map(|vector| spectrum.filtered(vector, filter)).collect()
+        vectors.iter().map(|vector| spectrum.apply_filter(vector, filter)).collect()
     };
     let weights = filtered(&cross);
     let spread = Spread { along: filtered(&weights), length: spectrum.filtered_lengths(filter) };

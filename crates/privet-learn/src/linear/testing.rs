@@ -31,7 +31,7 @@ pub fn request(
     let loss = if target.starts_with("classes") { Loss::Logistic } else { Loss::SQUARED };
     let schema = Schema::from_toml(&text).unwrap();
     Request::new(schema, rows as u64, neighbours, Erm { loss, method })
-        .within(Budget::new(1.0, 1e-6).unwrap())
+        .with_budget(Budget::new(1.0, 1e-6).unwrap())
 }
 
 /// Random rows, each a unit of its own, and the given last lines.

@@ -11,14 +11,14 @@
 //! anew: θ ← θ − η·aₜ, and the mean of the last half of the points is released.
 //!
 //! *Steps that overshoot.* A step's curvature is the change of the gradient along it,
-//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`]
+//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SIGNIFICANCE`]
 //! standard deviations of its noise, a public number, η is 1/λ from then on, and means restart. It reads
 //! noisy answers alone, so it is post-processing.
 //!
 //! *Clipping.* Step t queries derivatives clipped to S/2^hₜ, a public schedule, and is answered in units
 //! that much larger: the answer is divided by 2^hₜ.
 
-use super::chosen_columns::{filled, spread};
+use super::chosen_columns::{fill_columns, spread};
 use super::descent::keep_within;
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
@@ -51,7 +51,7 @@ pub(super) struct Start {
 }
 
 /// The significance threshold, in standard deviations.
-const SURE: f64 = 2.0;
+const SIGNIFICANCE: f64 = 2.0;
 
 impl Start {
     /// The halvings hₜ at a step of the first stage; the second stage keeps the last number.
@@ -98,7 +98,7 @@ impl Thresholding {
         let along: f64 = gradient.iter().zip(&self.moved).map(|(g, m)| g * m).sum();
         let square: f64 = self.moved.iter().map(|m| m * m).sum();
         let noise = self.start.noise[usize::from(self.chosen.is_some())] * scale;
-        if along > SURE * noise * square.sqrt() {
+        if along > SIGNIFICANCE * noise * square.sqrt() {
             self.rate = 1.0 / (1.0 / self.rate + along / square);
             self.weight = 0.0;
         }
@@ -155,7 +155,7 @@ impl Thresholding {
     fn choose(&mut self) {
         let Start { columns, size, bias, .. } = self.start;
         let kept = self.longest(&self.point);
-        let chosen = filled(|column| kept[column], kept.len(), size, bias);
+        let chosen = fill_columns(|column| kept[column], kept.len(), size, bias);
         let point =
             self.point.chunks(columns).flat_map(|row| chosen.iter().map(|column| row[*column]));
         self.point = point.collect();

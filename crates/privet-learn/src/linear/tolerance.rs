@@ -17,7 +17,7 @@
 //! Remaining leak: a table with more than [`SPARE`] times the declared rows, at a γ that is nearly out
 //! of reach anyway.
 
-use super::minimum::{Ask, linear_norm};
+use super::minimum::{SolverRequest, linear_norm};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use privet_dp::account::ObjectiveNoise;
@@ -47,7 +47,8 @@ pub(super) fn finest_tolerance(
         noise;
     let linear_norm = LARGER * linear_norm(noise, facts.columns);
     let coarsest = (COARSEST * noise_scale).max(facts.default_tolerance());
-    let is_reached = |tolerance| reached(facts, Ask { ridge, tolerance, linear_norm }, penalty);
+    let is_reached =
+        |tolerance| is_reachable(facts, SolverRequest { ridge, tolerance, linear_norm }, penalty);
     let doubled =
         std::iter::successors(Some(FINEST * noise_scale), |tolerance| Some(2.0 * tolerance));
     let mut looked_at = doubled.take(64).take_while(|tolerance| *tolerance < coarsest);
@@ -55,8 +56,12 @@ pub(super) fn finest_tolerance(
 }
 
 /// Refuses a tolerance that might be out of reach.
-pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), LearnError> {
-    if reached(facts, ask, penalty) {
+pub(super) fn check(
+    facts: &Facts,
+    ask: SolverRequest,
+    penalty: &Penalty,
+) -> Result<(), LearnError> {
+    if is_reachable(facts, ask, penalty) {
         return Ok(());
     }
     Err(LearnError::NotCovered {
@@ -70,8 +75,8 @@ pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), Le
 }
 
 /// True if a solver is sure to reach the tolerance.
-fn reached(facts: &Facts, ask: Ask, penalty: &Penalty) -> bool {
-    let Ask { ridge, tolerance, linear_norm } = ask;
+fn is_reachable(facts: &Facts, ask: SolverRequest, penalty: &Penalty) -> bool {
+    let SolverRequest { ridge, tolerance, linear_norm } = ask;
     let spare = if facts.relation().count_is_public() { 1.0 } else { SPARE };
     let rows = facts.rows as f64 * spare;
     let loss = facts.loss;

@@ -20,7 +20,7 @@
 //! before `ssp`, which have a pure ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
 
 use super::chosen_amp::{COLUMNS, Query, SHARE, Start};
-use super::chosen_columns::{FIT_RADIUS, Narrow, spread};
+use super::chosen_columns::{FIT_RADIUS, NarrowTable, spread};
 use super::frank_wolfe::CLIP;
 use super::second_stage::{Fit, second};
 use super::{Decision, Erm, ssp};
@@ -31,11 +31,11 @@ use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::selection::correlation::{Association, Correlation};
@@ -59,13 +59,15 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: TwoStage::SETTINGS,
     noisy: "the choice of columns, then what is fitted",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted("has no printed constants for the two stages as they are here"),
-        several: Cover::one_problem(
+    covers: MethodCoverage {
+        printed: Coverage::unprinted(
+            "has no printed constants for the two stages as they are here",
+        ),
+        several: Coverage::one_problem(
             "give a number or two classes as target, or method gd or dp-ight",
         ),
-        needs: Needs::Memory,
-        ..Covers::ALL
+        needs: TableAccess::Memory,
+        ..MethodCoverage::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
@@ -97,7 +99,7 @@ settings! {
 #[serde(untagged)]
 pub enum Chooser {
     /// By its name.
-    Named(Word),
+    Named(SelectorName),
     /// With its settings.
     Settled(Selector),
 }
@@ -105,7 +107,7 @@ pub enum Chooser {
 /// The name of a selector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Word {
+pub enum SelectorName {
     /// By association with the target.
     Correlation,
     /// By the fit of sets of columns.
@@ -123,13 +125,17 @@ impl TwoStage {
     fn chooser(&self) -> Result<Selector, LearnError> {
         let Self { association, clip, .. } = *self;
         let selector = match self.selector {
-            None | Some(Chooser::Named(Word::Correlation)) => {
+            None | Some(Chooser::Named(SelectorName::Correlation)) => {
                 return Ok(Selector::Correlation(Correlation { association, clip, cap: None }));
             }
-            Some(Chooser::Named(Word::Exponential)) => Selector::Exponential(Default::default()),
-            Some(Chooser::Named(Word::Distance)) => Selector::Distance(Default::default()),
-            Some(Chooser::Named(Word::Subsample)) => Selector::Subsample(Default::default()),
-            Some(Chooser::Named(Word::LassoStability)) => {
+            Some(Chooser::Named(SelectorName::Exponential)) => {
+                Selector::Exponential(Default::default())
+            }
+            Some(Chooser::Named(SelectorName::Distance)) => Selector::Distance(Default::default()),
+            Some(Chooser::Named(SelectorName::Subsample)) => {
+                Selector::Subsample(Default::default())
+            }
+            Some(Chooser::Named(SelectorName::LassoStability)) => {
                 Selector::LassoStability(Default::default())
             }
             Some(Chooser::Settled(selector)) => selector,
@@ -147,7 +153,7 @@ impl TwoStage {
 /// Default share of the budget for the choice.
 const DEFAULT_SHARE: f64 = 0.3;
 /// Largest number of columns that the rule takes.
-const MOST: f64 = 50.0;
+const MOST_COLUMNS: f64 = 50.0;
 
 /// Decides everything from public facts.
 pub(crate) fn plan(
@@ -172,7 +178,8 @@ pub(crate) fn plan(
         );
     }
     let open = facts.columns - usize::from(facts.bias);
-    let usual = (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST).round();
+    let usual =
+        (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST_COLUMNS).round();
     let count = options.columns.unwrap_or((usual as u32).min(open as u32));
     COLUMNS.check(f64::from(count))?;
     if count as usize > open {
@@ -181,7 +188,7 @@ pub(crate) fn plan(
             "give at most as many as there are, or method ssp or amp",
         );
     }
-    if fit == Fit::Ssp && count as usize >= ssp::WIDEST {
+    if fit == Fit::Ssp && count as usize >= ssp::MOST_COLUMNS {
         return refused(
             format!("the second stage keeps a matrix of {count} by {count} moments"),
             "give fewer than 4096 columns",
@@ -189,7 +196,7 @@ pub(crate) fn plan(
     }
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
     let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
-    let settled = budget.settled();
+    let settled = budget.settled_scale();
     let chosen = options.chooser()?.plan(&PlanInput {
         facts,
         budget: Allowance::new(own, settled.as_slice()),
@@ -197,7 +204,7 @@ pub(crate) fn plan(
         size: count,
     })?;
     let first = chosen.procedure;
-    let narrow = Narrow::new(facts, count as usize, options.fit_radius)?;
+    let narrow = NarrowTable::new(facts, count as usize, options.fit_radius)?;
     let given = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?;
     let (floor, fitting) = second(fit, &narrow.fewer, budget, given)?;
     let both = |scale: f64| -> Result<Event, GateError> {
@@ -205,7 +212,7 @@ pub(crate) fn plan(
         let second = fitting(scale).0.event().map_err(malformed)?;
         Ok(Event::All(vec![first.event().map_err(malformed)?, second]))
     };
-    let scale = budget.after(1).least(floor, both)?;
+    let scale = budget.after(1).least_scale(floor, both)?;
     let (fitting, ridge) = fitting(scale);
     let (selector, association, clip) = match chosen.settled {
         Selector::Correlation(Correlation { association, clip, .. }) => (None, association, clip),
@@ -242,7 +249,7 @@ const OTHERWISE: Condition = Condition::new(
 struct Staged {
     first: Arc<dyn SingleQuery>,
     fit: Arc<dyn Procedure<Erm>>,
-    narrow: Narrow,
+    narrow: NarrowTable,
     start: Start,
 }
 
@@ -251,10 +258,10 @@ impl Procedure<Erm> for Staged {
         Ok(Event::All(vec![self.first.event()?, self.fit.event()?]))
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let chosen = self.first.settings();
         let chosen = chosen.iter().filter(|(name, _)| *name != "size");
-        let own = Shown::of([("columns", self.start.count as f64)]);
+        let own = PlanNumbers::of([("columns", self.start.count as f64)]);
         let own = chosen.fold(own, |all, (name, value)| all.and(name, Some(value)));
         let own = own.and("fit_radius", Some(self.narrow.radius()));
         self.fit.settings().iter().fold(own, |all, (name, value)| all.and(name, Some(value)))
@@ -277,7 +284,7 @@ impl Procedure<Erm> for Staged {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(Begin { start: self.start, sizes: self.first.sizes() }).ok()
+        serde_json::to_value(StageStart { start: self.start, sizes: self.first.sizes() }).ok()
     }
 
     fn run(
@@ -306,7 +313,7 @@ impl Procedure<Erm> for Staged {
 /// The public numbers that both stages start from.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Begin {
+struct StageStart {
     start: Start,
     #[serde(rename = "naming")]
     sizes: SelectionSizes,
@@ -323,22 +330,22 @@ enum Reply {
 /// The state of both stages, with the chosen columns once they are known.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Stages {
-    begin: Begin,
+    begin: StageStart,
     chosen: Vec<usize>,
 }
 
 impl Walk for Stages {
-    type Start = Begin;
+    type Start = StageStart;
     type Query = Query;
     type Answer = Reply;
     type Artefact = LinearWeights;
 
-    fn begin(begin: Begin) -> Self {
+    fn begin(begin: StageStart) -> Self {
         Self { begin, chosen: vec![] }
     }
 
     fn next(&mut self, answer: Option<Reply>) -> Next<Query, LinearWeights> {
-        let Begin { start, sizes } = self.begin;
+        let StageStart { start, sizes } = self.begin;
         match answer {
             None => Next::Ask(Query::Choose),
             Some(Reply::Chosen(heard)) => {

@@ -1,7 +1,7 @@
 //! The starting point of a solver of a large table: the minimum for a small part of the rows.
 //!
 //! From 0 a solver takes a dozen passes over all rows, half of them on the way to the minimum of a part
-//! of the rows. So for [`MANY`] rows or more, the same objective of a 64th of them (fewer, if rows have
+//! of the rows. So for [`LEAST_ROWS`] rows or more, the same objective of a 64th of them (fewer, if rows have
 //! many entries) is minimised in memory first, with λ and b scaled down alike. The rows are stretches at
 //! even distances, so that a sorted table shows its classes, and few blocks of a file are read.
 //!
@@ -16,13 +16,13 @@ use privet_optim::solver::{Penalty, Problem, SolverOptions, minimise};
 use privet_optim::sum::{Labels, Records, Table};
 
 /// The least number of rows for which a part of them is solved first.
-const MANY: usize = 1 << 20;
+const LEAST_ROWS: usize = 1 << 20;
 /// The part is at most one row in this many.
 const ONE_IN: usize = 64;
 /// The number of stretches of the part.
 const STRETCHES: usize = 64;
 /// Approximate upper bound on the bytes of the part.
-const MOST: usize = 1 << 26;
+const MOST_PART_BYTES: usize = 1 << 26;
 
 /// A point near the minimum of a problem, if the table is large; `labels` are the problem's.
 pub(super) fn start<R: Records + ?Sized>(
@@ -31,10 +31,10 @@ pub(super) fn start<R: Records + ?Sized>(
     labels: &Labels,
 ) -> Option<Vec<f64>> {
     // A penalty's weight would have to be scaled too.
-    if problem.records.rows() < MANY || !matches!(problem.penalty, Penalty::None) {
+    if problem.records.rows() < LEAST_ROWS || !matches!(problem.penalty, Penalty::None) {
         return None;
     }
-    let part = table.rows_at(&places(problem.records)).ok()?;
+    let part = table.rows_at(&part_rows(problem.records)).ok()?;
     let records = part.problem(labels).ok()?;
     let share = records.rows() as f64 / problem.records.rows() as f64;
     let linear = problem.linear.map(|linear| linear.iter().map(|b| b * share).collect::<Vec<_>>());
@@ -52,10 +52,10 @@ pub(super) fn start<R: Records + ?Sized>(
 }
 
 /// The indices of the rows of the part.
-fn places<R: Records + ?Sized>(records: &R) -> Vec<usize> {
+fn part_rows<R: Records + ?Sized>(records: &R) -> Vec<usize> {
     let rows = records.rows();
     let a_row = 8 * (records.entries() / rows + 1);
-    let stretch = (rows / ONE_IN).min(MOST / a_row).max(STRETCHES) / STRETCHES;
+    let stretch = (rows / ONE_IN).min(MOST_PART_BYTES / a_row).max(STRETCHES) / STRETCHES;
     let begin = |at: usize| (rows as u128 * at as u128 / STRETCHES as u128) as usize;
     (0..STRETCHES).flat_map(|at| begin(at)..begin(at) + stretch).collect()
 }

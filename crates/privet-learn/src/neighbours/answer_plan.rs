@@ -5,7 +5,7 @@ use crate::linear::facts::Facts;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::support::Support;
 use crate::release::task::{Procedure, Task};
 use crate::release::watch::StepWatch;
@@ -28,13 +28,13 @@ pub(super) struct AnswerPlan {
 }
 
 /// The release that holds all votes.
-fn whole(votes: Vec<Vec<f64>>) -> NoisyVotes {
+fn all_votes(votes: Vec<Vec<f64>>) -> NoisyVotes {
     NoisyVotes { votes, first: 0, questions: Vec::new() }
 }
 
 impl AnswerPlan {
     /// Distance, K and noise scale from public facts and the budget.
-    pub fn planned(
+    pub fn plan_answers(
         task: &Nearby,
         facts: &Facts,
         budget: &Allowance<'_>,
@@ -45,7 +45,7 @@ impl AnswerPlan {
             Some(within) => within,
             None => {
                 let share = rule::share(facts.rows, task.in_all(), noise_of_one);
-                rule::within(&task.questions, share, facts.radius)
+                rule::distance_of_share(&task.questions, share, facts.radius)
             }
         })?;
         let all = task.in_all() as u32;
@@ -66,15 +66,15 @@ impl AnswerPlan {
             coordinates: ends(facts),
         };
         let floor = noise_of_one * f64::from(votes).sqrt();
-        let sums = at(budget.least(floor, |scale| at(scale).event())?);
+        let sums = at(budget.least_scale(floor, |scale| at(scale).event())?);
         let questions = Arc::new(task.questions.clone());
         Ok(Self { sums, questions, within, stream: task.stream.is_some() })
     }
 
     /// A warning if even the largest share of the records gives too few voters for the noise.
-    pub fn few(&self, facts: &Facts) -> Option<String> {
-        let wanted = rule::ENOUGH * self.sums.noise_scale;
-        let most = rule::WIDEST * facts.rows as f64;
+    pub fn few_voters_warning(&self, facts: &Facts) -> Option<String> {
+        let wanted = rule::VOTERS_PER_NOISE * self.sums.noise_scale;
+        let most = rule::LARGEST_SHARE * facts.rows as f64;
         (most < wanted).then(|| {
             format!(
                 "the table is small for this: about {wanted:.0} records near a question are heard above the noise, and a \
@@ -86,16 +86,16 @@ impl AnswerPlan {
     }
 
     /// The task with every choice written down.
-    pub fn settles(&self, task: &Nearby) -> Nearby {
+    pub fn settled_task(&self, task: &Nearby) -> Nearby {
         let votes = (self.sums.share / parts::FULL_SQUARE) as u32;
         Nearby { within: Some(self.within), votes: Some(votes), ..task.clone() }
     }
 
     /// Rebuilds the mechanism of a settled plan.
-    pub fn settled(plan: &Plan<Nearby>) -> Result<Self, LearnError> {
+    pub fn of_settled(plan: &Plan<Nearby>) -> Result<Self, LearnError> {
         let request = plan.request();
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
-        Self::planned(&request.task, plan.facts(), &Allowance::new(budget, &request.noise))
+        Self::plan_answers(&request.task, plan.facts(), &Allowance::new(budget, &request.noise))
     }
 
     /// Noisy votes on `questions`, after replaying (without noise) those on the questions `before` of
@@ -115,15 +115,15 @@ impl AnswerPlan {
             if !watch.step() {
                 return Err(LearnError::Solve(SolveError::Stopped));
             }
-            let mut near = parts::near(&data.features, question, self.within);
+            let mut near = parts::rows_within(&data.features, question, self.within);
             // A null record has no vote.
             near.retain(|row| data.report.null_rows.binary_search(row).is_err());
-            let own = parts::own(&near, &data.target, &owners, self.sums.coordinates);
+            let own = parts::votes_of_units(&near, &data.target, &owners, self.sums.coordinates);
             Ok(Private::new(own.ok_or(GateError::Malformed)?))
         };
         let mut spending = self.sums.begin(units, session)?;
         for question in before {
-            spending.past(own(question)?)?;
+            spending.count_earlier(own(question)?)?;
         }
         let mut answers = Vec::with_capacity(questions.len());
         for question in questions {
@@ -138,9 +138,9 @@ impl Procedure<Nearby> for AnswerPlan {
         Ok(self.sums.event()?)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let votes = self.sums.share / parts::FULL_SQUARE;
-        Shown::of([
+        PlanNumbers::of([
             ("vote_noise", self.sums.noise_scale),
             ("within", self.within),
             ("votes", votes as f64),
@@ -167,6 +167,6 @@ impl Procedure<Nearby> for AnswerPlan {
             });
         }
         let votes = self.votes((facts, table), (&[], &self.questions), session, monitor)?;
-        Ok(votes.map(whole))
+        Ok(votes.map(all_votes))
     }
 }

@@ -45,21 +45,19 @@ mod report;
 mod rule;
 pub mod stream;
 
-use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::task::{Artefact, Planned, Task, Work};
-use crate::{LearnError, Method, Request};
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
+use crate::{LearnError, Request};
 use answer_plan::AnswerPlan;
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::Arithmetic;
-use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -137,7 +135,7 @@ impl Nearby {
         (epsilon, delta): (f64, Option<f64>),
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+        Ok(Request::new(schema.clone(), rows, neighbours, self).with_budget(budget))
     }
 
     /// The noise scale of the votes, of a request that a plan has settled; 0 otherwise.
@@ -195,17 +193,10 @@ impl Task for Nearby {
     type Artefact = NoisyVotes;
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
-        let loss = match request.schema.classes() {
-            Some(_) => Loss::Logistic,
-            None => Loss::SQUARED,
-        };
-        // The method does not matter: only facts of rows and target are used.
-        let task = Erm { loss, method: Method::Auto(Default::default()) };
-        let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-        Facts::of(&of_rows)
+        Facts::of_rows(request)
     }
 
-    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let task = &request.task;
         if request.calibration == Calibration::Printed {
@@ -221,19 +212,20 @@ impl Task for Nearby {
             });
         }
         task.check(facts)?;
-        let answering = AnswerPlan::planned(task, facts, &Allowance::new(budget, &request.noise))?;
-        let settled = answering.settles(task);
+        let answering =
+            AnswerPlan::plan_answers(task, facts, &Allowance::new(budget, &request.noise))?;
+        let settled = answering.settled_task(task);
         let (all, votes) = (task.in_all(), settled.votes.unwrap_or(0));
         let mut notes: Vec<Note> = vec![
             match request.schema.classes() {
                 Some(_) => AT_MOST_VOTES.with(&[
-                    ("whose", &whose(facts)),
+                    ("whose", &unit_noun(facts)),
                     ("votes", &votes),
                     ("answers", &all),
                 ]),
                 // Votes for both ends have a smaller norm than one for either.
                 None => AT_MOST_SQUARES.with(&[
-                    ("whose", &whose(facts)),
+                    ("whose", &unit_noun(facts)),
                     ("votes", &votes),
                     ("answers", &all),
                     ("middle", &u64::from(votes).saturating_mul(2).min(all as u64)),
@@ -241,12 +233,12 @@ impl Task for Nearby {
             },
             QUESTIONS_PUBLIC.into(),
         ];
-        let few = answering.few(facts);
+        let few = answering.few_voters_warning(facts);
         notes.extend(few.map(Note::expectation));
         if task.stream.is_some() {
-            notes.push(stream::CHANGED.into());
+            notes.push(stream::STREAM_NOTE.into());
         }
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(answering)),
             settled,
             arithmetic: Arithmetic::Finite,
@@ -296,7 +288,7 @@ impl Task for Nearby {
 }
 
 /// The unit whose votes are counted, in words.
-fn whose(facts: &Facts) -> &'static str {
+fn unit_noun(facts: &Facts) -> &'static str {
     match facts.unit {
         Unit::Record => "a record",
         Unit::User { .. } => "a person",

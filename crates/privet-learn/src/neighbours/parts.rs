@@ -1,10 +1,11 @@
 //! Records near a question, and the votes of each unit.
 //!
-//! **Claim.** The vector that [`own`] returns for a unit is a function of that unit's own near rows,
-//! with integer entries ≥ 0 whose squares add up to at most [`FULL_SQUARE`]. *Proof.* One row: a class
-//! votes with [`FULL`] in one entry; a number y of [−1, 1] with ⌊FULL·(1−y)/2⌋ and ⌊FULL·(1+y)/2⌋, whose
-//! sum, hence norm, is at most FULL. Several rows: their sum, and where its norm is more, each entry
-//! times a factor, rounded down, until the squares, added as integers, are within; 0 is. ∎
+//! **Claim.** The vector that [`votes_of_units`] returns for a unit is a function of that unit's own near
+//! rows, with integer entries ≥ 0 whose squares add up to at most [`FULL_SQUARE`]. *Proof.* One row: a
+//! class votes with [`FULL_VOTE`] in one entry; a number y of [−1, 1] with ⌊FULL·(1−y)/2⌋ and
+//! ⌊FULL·(1+y)/2⌋, whose sum, hence norm, is at most FULL. Several rows: their sum, and where its norm is
+//! more, each entry times a factor, rounded down, until the squares, added as integers, are within; 0 is.
+//! ∎
 
 use privet_data::Target;
 use privet_data::matrix::Matrix;
@@ -13,19 +14,19 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// A full vote, in units of [`RESOLUTION`].
-pub const FULL: u32 = 1 << 20;
+pub const FULL_VOTE: u32 = 1 << 20;
 /// The square of a full vote's norm.
 pub const FULL_SQUARE: u128 = 1 << 40;
 /// The unit of votes: 2⁻²⁰.
 pub const RESOLUTION: f64 = 1.0 / 1_048_576.0;
 
 /// Entries of a row summed between two checks of whether the distance is exceeded already.
-const LOOK: usize = 32;
+const ENTRIES_PER_CHECK: usize = 32;
 
 /// True if a row is within the distance. The same for any storage, since entries are read in order.
 fn is_near(row: &[f32], question: &[f64], limit: f64) -> bool {
     let mut sum = 0.0;
-    for (entries, asked) in row.chunks(LOOK).zip(question.chunks(LOOK)) {
+    for (entries, asked) in row.chunks(ENTRIES_PER_CHECK).zip(question.chunks(ENTRIES_PER_CHECK)) {
         let squares = entries.iter().zip(asked).map(|(x, q)| (f64::from(*x) - q).powi(2));
         sum += squares.sum::<f64>();
         // Sums of squares only grow.
@@ -37,7 +38,7 @@ fn is_near(row: &[f32], question: &[f64], limit: f64) -> bool {
 }
 
 /// The indices of the rows within a distance of a question, in order.
-pub fn near(features: &Matrix, question: &[f64], within: f64) -> Vec<usize> {
+pub fn rows_within(features: &Matrix, question: &[f64], within: f64) -> Vec<usize> {
     let limit = within * within;
     let columns = features.columns();
     let one = |buffer: &mut Vec<f32>, row: usize| match features {
@@ -55,18 +56,23 @@ pub fn near(features: &Matrix, question: &[f64], within: f64) -> Vec<usize> {
 }
 
 /// The votes of each unit, in order of units; `None` if a class is not one of `ends`.
-pub fn own(near: &[usize], target: &Target, owners: &[usize], ends: usize) -> Option<Vec<OwnPart>> {
+pub fn votes_of_units(
+    near: &[usize],
+    target: &Target,
+    owners: &[usize],
+    ends: usize,
+) -> Option<Vec<OwnPart>> {
     let mut sums: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for row in near {
         let sum = sums.entry(owners[*row]).or_insert_with(|| vec![0; ends]);
         match target {
             Target::Class { codes, .. } => {
-                *sum.get_mut(codes[*row] as usize)? += u64::from(FULL);
+                *sum.get_mut(codes[*row] as usize)? += u64::from(FULL_VOTE);
             }
             Target::Number(values) => {
-                let high = f64::from(FULL) * (1.0 + values[*row].clamp(-1.0, 1.0)) / 2.0;
-                let high = (high as u64).min(u64::from(FULL));
-                sum[0] += u64::from(FULL) - high;
+                let high = f64::from(FULL_VOTE) * (1.0 + values[*row].clamp(-1.0, 1.0)) / 2.0;
+                let high = (high as u64).min(u64::from(FULL_VOTE));
+                sum[0] += u64::from(FULL_VOTE) - high;
                 sum[1] += high;
             }
         }
@@ -75,16 +81,16 @@ pub fn own(near: &[usize], target: &Target, owners: &[usize], ends: usize) -> Op
     Some(clipped.collect())
 }
 
-/// A vector of norm at most [`FULL`], in the direction of this one.
+/// A vector of norm at most [`FULL_VOTE`], in the direction of this one.
 fn within_full(sum: &[u64]) -> Vec<u32> {
     let square = |part: &[u64]| part.iter().map(|x| u128::from(*x) * u128::from(*x)).sum::<u128>();
     let mut part = sum.to_vec();
-    let mut factor = f64::from(FULL) / (square(sum) as f64).sqrt();
+    let mut factor = f64::from(FULL_VOTE) / (square(sum) as f64).sqrt();
     while square(&part) > FULL_SQUARE {
         part = sum.iter().map(|entry| (*entry as f64 * factor) as u64).collect();
         factor *= 1.0 - 1e-9;
     }
-    part.into_iter().map(|entry| entry.min(u64::from(FULL)) as u32).collect()
+    part.into_iter().map(|entry| entry.min(u64::from(FULL_VOTE)) as u32).collect()
 }
 
 #[cfg(test)]
@@ -110,7 +116,7 @@ mod tests {
                 let class = Target::Class { codes: codes.clone(), count: 3 };
                 let number = Target::Number(values[..codes.len()].to_vec());
                 for (target, ends) in [(&class, 3), (&number, 2)] {
-                    for own in own(&rows, target, owners, ends).unwrap() {
+                    for own in votes_of_units(&rows, target, owners, ends).unwrap() {
                         prop_assert!(square(&own.part) <= FULL_SQUARE && square(&own.part) > 0);
                     }
                 }
@@ -123,8 +129,8 @@ mod tests {
             let rows: Vec<usize> = (0..codes.len()).collect();
             let owners: Vec<usize> = rows.iter().map(|row| row / 2).collect();
             let target = Target::Class { codes, count: 2 };
-            let all = own(&rows, &target, &owners, 2).unwrap();
-            let alone = own(&[2, 3], &target, &owners, 2).unwrap();
+            let all = votes_of_units(&rows, &target, &owners, 2).unwrap();
+            let alone = votes_of_units(&[2, 3], &target, &owners, 2).unwrap();
             prop_assert_eq!(&all[1], &alone[0]);
         }
     }
@@ -139,16 +145,19 @@ mod tests {
             2,
         ));
         for within in [0.1, 3.0, 3.5, 4.0, 9.0] {
-            assert_eq!(near(&dense, &[0.0, 0.0], within), near(&csr, &[0.0, 0.0], within));
+            assert_eq!(
+                rows_within(&dense, &[0.0, 0.0], within),
+                rows_within(&csr, &[0.0, 0.0], within)
+            );
         }
-        assert_eq!(near(&dense, &[0.0, 0.0], 3.0), [0, 2]);
-        assert_eq!(near(&dense, &[0.0, 0.0], 4.0), [0, 1, 2]);
-        assert_eq!(near(&dense, &[9.0, 9.0], 1.0), [0_usize; 0]);
+        assert_eq!(rows_within(&dense, &[0.0, 0.0], 3.0), [0, 2]);
+        assert_eq!(rows_within(&dense, &[0.0, 0.0], 4.0), [0, 1, 2]);
+        assert_eq!(rows_within(&dense, &[9.0, 9.0], 1.0), [0_usize; 0]);
     }
 
     #[test]
     fn an_unknown_class_votes_for_nothing() {
         let target = Target::Class { codes: vec![2], count: 3 };
-        assert!(own(&[0], &target, &[0], 2).is_none());
+        assert!(votes_of_units(&[0], &target, &[0], 2).is_none());
     }
 }

@@ -4,12 +4,12 @@ use super::Nearby;
 use crate::linear::model::Predictions;
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, number, target, told};
+use crate::release::report::{Part, Report, Section, number, release_json, target};
 use privet_core::printable;
 use serde_json::json;
 
 /// How many answers are shown.
-const FIRST: usize = 20;
+const SHOWN_ANSWERS: usize = 20;
 
 impl Family for Nearby {
     const VERB: &'static str = "neighbours";
@@ -23,9 +23,9 @@ impl Family for Nearby {
             format!("  {}: {label} (about {} near)\n", place + 1, number(count.max(0.0).round()))
         };
         let mut list: String =
-            labels.iter().zip(&counts).enumerate().take(FIRST).map(line).collect();
-        if labels.len() > FIRST {
-            list.push_str(&format!("  … and {} more, in the file\n", labels.len() - FIRST));
+            labels.iter().zip(&counts).enumerate().take(SHOWN_ANSWERS).map(line).collect();
+        if labels.len() > SHOWN_ANSWERS {
+            list.push_str(&format!("  … and {} more, in the file\n", labels.len() - SHOWN_ANSWERS));
         }
         let own = json!({
             "answers_given": labels,
@@ -40,7 +40,7 @@ impl Family for Nearby {
                 target(&request.schema)
             ),
             vec![Section::new("Answers", [Part::Lines(list)])],
-            told(request, own),
+            release_json(request, own),
         )
     }
 }

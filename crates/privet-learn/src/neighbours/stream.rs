@@ -21,11 +21,12 @@ use super::answer_plan::AnswerPlan;
 use super::{Nearby, NoisyVotes};
 use crate::release::note::Condition;
 use crate::release::task::Task;
-use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
+use crate::statistics::stream::{State, journal_of, new_journal, replace_state, state_error};
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{
-    GateError, Informed, Journal, LedgerEntry, Next, PurseError, Session, Spend, Suspended, Walk,
+    GateError, Journal, LedgerEntry, Next, PurseError, ReceivingWalk, Session, Spend, Suspended,
+    Walk,
 };
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
@@ -35,7 +36,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// The note in every certificate of a stream.
-pub(super) const CHANGED: Condition = Condition::new(
+pub(super) const STREAM_NOTE: Condition = Condition::new(
     "table-changed-between-batches",
     "questions came in batches, and the table may have lost and gained records between them: a \
      record that was changed counts as one taken out and another put in, each with votes of its own; of someone whose \
@@ -45,7 +46,7 @@ pub(super) const CHANGED: Condition = Condition::new(
 /// The learner's part of the state: questions and noisy votes alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asking {
+pub(crate) struct AnswerWalk {
     /// Every question so far.
     asked: Vec<Vec<f64>>,
     /// The number of questions before this batch.
@@ -61,7 +62,7 @@ fn print_of(request: &Request<Nearby>) -> Result<String, LearnError> {
     Ok(Sha256::digest(written).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-impl Walk for Asking {
+impl Walk for AnswerWalk {
     type Start = Self;
     type Query = (Vec<Vec<f64>>, Vec<Vec<f64>>);
     type Answer = Vec<Vec<f64>>;
@@ -83,10 +84,10 @@ impl Walk for Asking {
     }
 }
 
-impl Informed for Asking {
+impl ReceivingWalk for AnswerWalk {
     type News = Vec<Vec<f64>>;
 
-    fn told(&mut self, batch: Vec<Vec<f64>>) {
+    fn receive(&mut self, batch: Vec<Vec<f64>>) {
         self.before = self.asked.len();
         self.asked.extend(batch);
     }
@@ -97,7 +98,7 @@ impl Informed for Asking {
 pub struct Answers {
     path: PathBuf,
     plan: Plan<Nearby>,
-    session: Suspended<Asking>,
+    session: Suspended<AnswerWalk>,
 }
 
 impl Answers {
@@ -117,31 +118,31 @@ impl Answers {
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         let mut journal = new_journal(path)?;
         let request = print_of(plan.request())?;
-        let start = serde_json::to_value(Asking { asked: Vec::new(), before: 0, request });
+        let start = serde_json::to_value(AnswerWalk { asked: Vec::new(), before: 0, request });
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered().cloned());
-        let walk = session.begin::<Asking>()?;
+        let mut session = session.entered_in(plan.ledger_entry().cloned());
+        let walk = session.begin::<AnswerWalk>()?;
         let session = session.suspend(walk, 0)?;
-        keep(path, plan.request(), &session)?;
+        replace_state(path, plan.request(), &session)?;
         Ok(Self { path: path.into(), plan: plan.clone(), session })
     }
 
     /// Reads a state; nothing is committed yet.
     pub fn read(path: &Path) -> Result<Self, LearnError> {
-        let state = State::<Nearby, Asking>::read(path)?;
+        let state = State::<Nearby, AnswerWalk>::read(path)?;
         let plan = state.plan(path)?;
         // The journal authenticates the session, and so this fingerprint, but not the rest of the file.
         if state.session.walk().request != print_of(plan.request())? {
-            return Err(refused(path, "its request is not the one that it was begun with"));
+            return Err(state_error(path, "its request is not the one that it was begun with"));
         }
         Ok(Self { path: path.into(), plan, session: state.session })
     }
 
     /// The ledger entry that records the spending; `None` if no ledger was kept.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
-        self.session.entered()
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
+        self.session.ledger_entry()
     }
 
     /// The plan that all batches share.
@@ -150,7 +151,7 @@ impl Answers {
     }
 
     /// The number of questions left.
-    pub fn left(&self) -> u64 {
+    pub fn questions_left(&self) -> u64 {
         let asked = self.session.walk().asked.len();
         self.plan.request().task.in_all().saturating_sub(asked) as u64
     }
@@ -163,7 +164,7 @@ impl Answers {
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<(Released<Nearby>, u64), LearnError> {
-        let (found, left) = (rows.rows() as u64, self.left());
+        let (found, left) = (rows.rows() as u64, self.questions_left());
         if found > left || found == 0 {
             let all = self.plan.request().task.in_all();
             let why = match left {
@@ -174,13 +175,13 @@ impl Answers {
                     )
                 }
             };
-            return Err(refused(&self.path, &why));
+            return Err(state_error(&self.path, &why));
         }
         let Self { path, plan, session } = self;
         let batch = Nearby::of(rows).questions;
         let asked = Nearby { questions: batch.clone(), ..plan.request().task.clone() };
         asked.check(plan.facts())?;
-        let answering = AnswerPlan::settled(&plan)?;
+        let answering = AnswerPlan::of_settled(&plan)?;
         Nearby::admit(plan.facts(), table)?;
         let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
@@ -188,8 +189,8 @@ impl Answers {
             return Err(LearnError::Solve(SolveError::Stopped));
         }
         let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
-        let kept = |session: &Suspended<Asking>| {
-            keep(&path, plan.request(), session)
+        let kept = |session: &Suspended<AnswerWalk>| {
+            replace_state(&path, plan.request(), session)
                 .map_err(|error| PurseError::NotKept(error.to_string()))
         };
         let generation = session.generation().saturating_add(1);
@@ -201,8 +202,8 @@ impl Answers {
         let release = session.emit(votes, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
         // The state kept before the draws suffices: it has the questions, and the journal has the draws.
-        let _ = keep(&path, plan.request(), &session);
-        let left = Self { path, plan, session }.left();
+        let _ = replace_state(&path, plan.request(), &session);
+        let left = Self { path, plan, session }.questions_left();
         Ok((Released::from_release(release)?, left))
     }
 }

@@ -39,24 +39,24 @@ mod line_search;
 #[cfg(test)]
 mod tests;
 
-use self::budget::{Books, Prices};
-use self::line_search::{Descent, Query, Start, moved};
+use self::budget::{GradientBudget, GradientPrices};
+use self::line_search::{Descent, Query, Start, point_along};
 use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
-use super::sampled::accountable;
+use super::sampled::check_accountable;
 use super::tensors::{Layout, Tensors};
 use super::trainer::{Decision, Worker};
 use super::update::Penalty;
-use super::{BALL, NetFacts, Network};
+use super::{BALL_RADIUS, NetFacts, Network};
 use crate::LearnError;
 use crate::release::again::same_event;
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask;
 use crate::release::note::Condition;
 use crate::release::request::STEPS;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::{Budget, Neighbours, Unit};
@@ -80,7 +80,7 @@ const USUAL_CLIP_LOSS: f64 = 1.0;
 /// Number of step lengths that are tried, 0 included.
 const CANDIDATES: usize = 21;
 /// Factor of a price below its charge, for rounding.
-const ROUNDED: f64 = 1.0 - 1e-9;
+const PRICE_ROUNDING: f64 = 1.0 - 1e-9;
 /// Upper bound on the grid step of the noise relative to its scale.
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
 
@@ -90,7 +90,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     let given = method.settings();
     let steps = STEPS.check(f64::from(given.steps.unwrap_or(USUAL_STEPS)))? as u32;
     let clip = CLIP.check(given.clip.unwrap_or(1.0))?;
@@ -110,20 +110,22 @@ pub(crate) fn plan(
         ..Settings::default()
     };
     let coordinates = facts.net.trainable();
-    let draws = Prices::divided(1.0, steps).most_gradients();
+    let draws = GradientPrices::for_steps(1.0, steps).most_gradients();
     let distance = GridGaussian::new(1.0).map_err(GateError::from)?.distance(coordinates as u64);
     let distance = distance * draws * (1.0 + 1e-12);
     let (neighbours, unit) = (facts.table.neighbours, facts.table.unit);
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     // Noise on grids costs a part of δ without any ρ.
     let spared = (1.0 + budget.epsilon().exp()) * distance * (1.0 + 1e-9);
-    let least = Budget::new(budget.epsilon(), budget.delta() - spared).map_err(|_| few(facts))?;
-    let scale =
-        budget.with_budget(least).least(1.0 / mu, |scale| Ok(whole(neighbours, unit, scale)))?;
+    let least =
+        Budget::new(budget.epsilon(), budget.delta() - spared).map_err(|_| too_few_steps(facts))?;
+    let scale = budget
+        .with_budget(least)
+        .least_scale(1.0 / mu, |scale| Ok(whole_event(neighbours, unit, scale)))?;
     let limit = Filter {
         neighbours,
         unit,
-        limit: Law::Concentrated { rho: 0.5 / (scale * scale) * ROUNDED },
+        limit: Law::Concentrated { rho: 0.5 / (scale * scale) * PRICE_ROUNDING },
         distance,
         leak: 0.0,
     };
@@ -131,7 +133,7 @@ pub(crate) fn plan(
         begins: InitialWeights::of(facts),
         scale,
         limit,
-        prices: Prices::divided(limit.limit.most(), steps),
+        prices: GradientPrices::for_steps(limit.limit.limit(), steps),
         coordinates,
         rows: facts.table.rows,
         clip,
@@ -142,23 +144,26 @@ pub(crate) fn plan(
         shift: facts.table.relation().shift(clip),
         spread: facts.table.relation().records() as u64 * LOSS_STEPS,
     };
-    adaptive.gradient(adaptive.prices.least()).ok_or_else(|| few(facts))?.event()?;
+    adaptive
+        .gradient(adaptive.prices.least_gradient_price())
+        .ok_or_else(|| too_few_steps(facts))?
+        .event()?;
     Ok(Decision {
         worker: Worker::Whole(Arc::new(adaptive)),
         settled,
         arithmetic: Arithmetic::Finite,
-        notes: vec![CHOSEN.into()],
+        notes: vec![ADAPTIVE_STEPS_NOTE.into()],
     })
 }
 
 /// Note on every run.
-const CHOSEN: Condition = Condition::new(
+const ADAPTIVE_STEPS_NOTE: Condition = Condition::new(
     "steps-chosen-within-limit",
     "how much is spent on each step, and how many steps there are, was decided on the way from noised \
      answers: the guarantee is that of the limit, all of which counts as spent",
 );
 
-fn few(facts: &NetFacts) -> LearnError {
+fn too_few_steps(facts: &NetFacts) -> LearnError {
     LearnError::NotCovered {
         what: format!(
             "the budget leaves no room over {} weights: it is too small to be divided into steps, or its epsilon so large \
@@ -170,7 +175,7 @@ fn few(facts: &NetFacts) -> LearnError {
 }
 
 /// The whole as one event: the noise of a single Gaussian release of sensitivity 1.
-fn whole(neighbours: Neighbours, unit: Unit, scale: f64) -> Event {
+fn whole_event(neighbours: Neighbours, unit: Unit, scale: f64) -> Event {
     Event::Use { neighbours, unit, cost: Cost::ZeroConcentrated { rho: 0.5 / (scale * scale) } }
 }
 
@@ -181,7 +186,7 @@ struct Adaptive {
     /// Noise scale of the whole.
     scale: f64,
     limit: Filter,
-    prices: Prices,
+    prices: GradientPrices,
     coordinates: usize,
     rows: u64,
     clip: f64,
@@ -200,7 +205,7 @@ impl Adaptive {
     fn gradient(&self, price: f64) -> Option<Gaussian> {
         // With the rounding, the charge is for (shift + σ·GRID·√p)/σ.
         let grid = GRID * (self.coordinates as f64).sqrt();
-        let ratio = (2.0 * price).sqrt() * ROUNDED - grid * (1.0 + 1e-9);
+        let ratio = (2.0 * price).sqrt() * PRICE_ROUNDING - grid * (1.0 + 1e-9);
         (ratio > grid).then(|| Gaussian {
             neighbours: self.limit.neighbours,
             unit: self.limit.unit,
@@ -219,7 +224,7 @@ impl Adaptive {
             rate: 1.0,
             candidates: CANDIDATES,
         };
-        choice.with_range((8.0 * self.prices.choice).sqrt() * ROUNDED)
+        choice.with_range((8.0 * self.prices.choice).sqrt() * PRICE_ROUNDING)
     }
 
     /// Answers a query, under noise that is charged.
@@ -245,7 +250,7 @@ impl Adaptive {
                 let frozen = self.begins.weights().map_err(|_| GateError::NotAsPlanned)?;
                 let frozen = &frozen[self.coordinates..];
                 let score = |(length, handicap): (&f64, &i64)| {
-                    let at = moved(from, along, *length);
+                    let at = point_along(from, along, *length);
                     let at: Vec<f32> =
                         at.iter().map(|x| *x as f32).chain(frozen.to_vec()).collect();
                     let steps = examples.loss_steps(&at, &everyone, self.clip_loss)?;
@@ -261,7 +266,7 @@ impl Adaptive {
 
 impl Procedure<Network> for Adaptive {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(whole(self.limit.neighbours, self.limit.unit, self.scale))
+        Ok(whole_event(self.limit.neighbours, self.limit.unit, self.scale))
     }
 
     fn limit(&self) -> Option<Filter> {
@@ -269,7 +274,7 @@ impl Procedure<Network> for Adaptive {
     }
 
     fn never_charges(&self, leaves: &mut dyn Iterator<Item = &Event>) -> Option<&'static str> {
-        let mut books = Books::new(self.prices);
+        let mut books = GradientBudget::new(self.prices);
         let gradient = |price: f64| self.gradient(price)?.event().ok();
         let Ok(choice) = self.choice().event() else {
             return Some("its method has no such events");
@@ -278,7 +283,7 @@ impl Procedure<Network> for Adaptive {
             ("an event is not one that its method could come to", "its method does not end there");
         let mut any = false;
         while let Some(measured) = leaves.next() {
-            let after = books.both().into_iter().flatten().find(|(price, _)| {
+            let after = books.possible_purchases().into_iter().flatten().find(|(price, _)| {
                 gradient(*price).is_some_and(|event| same_event(&event, measured))
             });
             let Some((_, after)) = after else { return Some(never) };
@@ -289,7 +294,7 @@ impl Procedure<Network> for Adaptive {
             }
             (books, any) = (after, true);
         }
-        let over = any && books.fresh().is_none();
+        let over = any && books.buy_gradient().is_none();
         (!over).then_some(too_soon)
     }
 
@@ -297,14 +302,14 @@ impl Procedure<Network> for Adaptive {
         self.begins.refuses(found)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.coordinates as f64),
             ("steps", f64::from(self.steps)),
             ("clip", self.clip),
             ("clip_loss", self.clip_loss),
             ("longest", self.longest),
-            ("rho", self.limit.limit.most()),
+            ("rho", self.limit.limit.limit()),
         ])
         .and("first_gradient_noise", self.gradient(self.prices.gradient).map(|g| g.noise_scale))
     }
@@ -319,7 +324,7 @@ impl Procedure<Network> for Adaptive {
             longest: self.longest,
             lengths: CANDIDATES,
             loss_step: self.clip_loss / LOSS_STEPS as f64,
-            ball: BALL,
+            ball: BALL_RADIUS,
         };
         serde_json::to_value(start).ok()
     }
@@ -328,10 +333,8 @@ impl Procedure<Network> for Adaptive {
         &self,
         rows: &Matrix,
     ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| {
-            let begins = self.begins.from(rows)?;
-            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Procedure<Network>>)
-        })
+        let begun = self.begins.begun(rows)?;
+        Some(begun.map(|begins| Arc::new(Self { begins, ..self.clone() }) as Arc<_>))
     }
 
     fn run(

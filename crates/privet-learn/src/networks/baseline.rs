@@ -11,7 +11,7 @@ use super::update::{Rule, Schedule, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Baseline;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
@@ -26,7 +26,7 @@ const SEED: u64 = 7;
 
 /// A training without noise and clipping.
 #[derive(Debug, Clone)]
-pub(super) struct Plain {
+pub(super) struct UnprotectedTraining {
     begins: InitialWeights,
     schedule: Schedule,
     settled: Settings,
@@ -34,7 +34,7 @@ pub(super) struct Plain {
     gamma: Option<f64>,
 }
 
-impl Plain {
+impl UnprotectedTraining {
     pub fn new(facts: &NetFacts, method: &Method) -> Result<Self, LearnError> {
         let mut settled = Settings::default();
         let mut sizes: Sizes = sizes(facts, method, &mut settled)?;
@@ -68,9 +68,9 @@ impl Plain {
     }
 }
 
-impl Baseline<Network> for Plain {
-    fn settings(&self) -> Shown {
-        Shown::of([
+impl Baseline<Network> for UnprotectedTraining {
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
@@ -79,10 +79,8 @@ impl Baseline<Network> for Plain {
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Baseline<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| {
-            let begins = self.begins.from(rows)?;
-            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Baseline<Network>>)
-        })
+        let begun = self.begins.begun(rows)?;
+        Some(begun.map(|begins| Arc::new(Self { begins, ..self.clone() }) as Arc<_>))
     }
 
     fn run(
@@ -112,7 +110,7 @@ impl Baseline<Network> for Plain {
             let wanted = (self.batch as usize).min(examples.rows());
             let drawn = key.without_replacement(step, wanted, examples.rows());
             step += 1;
-            let rows = super::trainer::places(&drawn.map_err(GateError::from)?);
+            let rows = super::trainer::record_indices(&drawn.map_err(GateError::from)?);
             let mut sum = examples.plain_sum(&query.at, &rows).ok_or_else(unanswered)?;
             if let (Some(gamma), Some(before)) = (self.gamma, &query.before) {
                 let old = examples.plain_sum(before, &rows).ok_or_else(unanswered)?;

@@ -23,7 +23,7 @@
 use super::examples::Examples;
 use super::trainer::{Trainer, Worker};
 use super::update::{Query, Training};
-use super::{Begin, Network, TrainedNetwork, decide};
+use super::{InitialSource, Network, TrainedNetwork, decide};
 use crate::release::allowance::Allowance;
 use crate::release::plan::{no_budget, plan};
 use crate::release::task::Task;
@@ -63,14 +63,14 @@ pub struct Checkpointed {
 }
 
 /// Reason for the end of a walk.
-enum Ended {
+enum WalkEnd {
     /// A checkpoint is due.
     Paused,
     /// An error.
     Failed(LearnError),
 }
 
-impl From<GateError> for Ended {
+impl From<GateError> for WalkEnd {
     fn from(error: GateError) -> Self {
         Self::Failed(error.into())
     }
@@ -93,23 +93,23 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
     if Some(&trainer.event()?) != plan.events() {
         return Err(GateError::NotAsPlanned.into());
     }
-    let Begin::File(_) = plan.facts().begin else { return Ok(trainer) };
+    let InitialSource::File(_) = plan.facts().begin else { return Ok(trainer) };
     let weights = weights.unwrap_or_default();
     let row = Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
-    trainer.begun_from(&row)
+    Ok(trainer.with_weights(trainer.begins().from(&row)?))
 }
 
 /// A training about to begin: all checks have passed, and its journal exists. If dropped, nothing was
 /// drawn, and the journal is removed.
 #[must_use = "nothing begins before `begin`"]
-pub struct Ready {
+pub struct ReadyTraining {
     path: PathBuf,
     trainer: Arc<dyn Trainer>,
     start: serde_json::Value,
     journal: Option<Journal>,
 }
 
-impl Ready {
+impl ReadyTraining {
     /// Reserves everything in the journal and writes the first state. The plan is the checked one, and
     /// may by now name the ledger that has spent it.
     pub fn begin(
@@ -124,7 +124,7 @@ impl Ready {
         let mut journal = self.journal.take().ok_or(GateError::NotAsPlanned)?;
         let start = std::mem::take(&mut self.start);
         let session = Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered().cloned());
+        let mut session = session.entered_in(plan.ledger_entry().cloned());
         let walk = session.begin::<Training>()?;
         let session = session.suspend(walk, 0)?;
         keep(&self.path, plan.request(), &session)?;
@@ -133,7 +133,7 @@ impl Ready {
     }
 }
 
-impl Drop for Ready {
+impl Drop for ReadyTraining {
     fn drop(&mut self) {
         if self.journal.take().is_some() {
             // If the removal fails, the next start refuses the journal with an explanation.
@@ -159,19 +159,19 @@ impl Checkpointed {
         weights: Option<&[f32]>,
         path: &Path,
         table: &dyn Table,
-    ) -> Result<Ready, LearnError> {
+    ) -> Result<ReadyTraining, LearnError> {
         let trainer = trainer(plan, weights)?;
         trainer.begins().weights()?;
         Network::admit(plan.facts(), table)?;
-        Examples::admits(table)?;
+        Examples::check_table(table)?;
         let journal = journal_of(path);
         if path.exists() || journal.exists() {
             let why = "it or its journal is there already: go on with it, or name another";
-            return Err(refused(path, why));
+            return Err(checkpoint_error(path, why));
         }
-        let start = trainer.walk().ok_or(GateError::Malformed)?;
+        let start = trainer.begins().walk(trainer.schedule()).ok_or(GateError::Malformed)?;
         let journal = Some(Journal::create(&journal).map_err(GateError::from)?);
-        Ok(Ready { path: path.into(), trainer, start, journal })
+        Ok(ReadyTraining { path: path.into(), trainer, start, journal })
     }
 
     /// Reads a state; nothing is committed yet. `weights` are those of the public file of initial
@@ -179,23 +179,24 @@ impl Checkpointed {
     pub fn read(path: &Path, weights: Option<&[f32]>) -> Result<Self, LearnError> {
         let failed = |source| LearnError::File { path: path.display().to_string(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
-        let state: State = serde_json::from_slice(&bytes)
-            .map_err(|error| refused(path, &format!("not a checkpoint, or cut: {error}")))?;
+        let state: State = serde_json::from_slice(&bytes).map_err(|error| {
+            checkpoint_error(path, &format!("not a checkpoint, or cut: {error}"))
+        })?;
         if state.format != FORMAT {
-            return Err(refused(path, &format!("accepted is the format {FORMAT}")));
+            return Err(checkpoint_error(path, &format!("accepted is the format {FORMAT}")));
         }
         let plan = plan(&state.request)?;
         let planned = plan.events().cloned().map(Spend::Exactly);
         if plan.request() != &state.request || Some(state.session.spend()) != planned.as_ref() {
-            return Err(refused(path, "what it may spend is not what its request plans"));
+            return Err(checkpoint_error(path, "what it may spend is not what its request plans"));
         }
         let trainer = trainer(&plan, weights)?;
         Ok(Self { path: path.into(), plan, trainer, session: state.session })
     }
 
     /// Ledger entry of the training's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
-        self.session.entered()
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
+        self.session.ledger_entry()
     }
 
     /// Plan of the training.
@@ -204,7 +205,7 @@ impl Checkpointed {
     }
 
     /// Number of steps made, by this state.
-    pub fn taken(&self) -> u64 {
+    pub fn steps_made(&self) -> u64 {
         self.session.draws()
     }
 
@@ -218,7 +219,7 @@ impl Checkpointed {
         } else {
             return Ok(());
         };
-        Err(refused(&self.path, what))
+        Err(checkpoint_error(&self.path, what))
     }
 
     /// Makes at most `every` steps: returns the release at the end, or the suspended state.
@@ -247,7 +248,7 @@ impl Checkpointed {
                 return Ok(session.gather::<f64>(Vec::new())?);
             }
             if left == 0 {
-                return Err(Ended::Paused);
+                return Err(WalkEnd::Paused);
             }
             left -= 1;
             Ok(trainer.answer(&examples, query, session, &watch)?)
@@ -263,8 +264,8 @@ impl Checkpointed {
                 Ok(Advanced::Done(Box::new(Finished { network, path })))
             }
             Ok(None) => Err(GateError::NotAsPlanned.into()),
-            Err(Ended::Failed(error)) => Err(error),
-            Err(Ended::Paused) => {
+            Err(WalkEnd::Failed(error)) => Err(error),
+            Err(WalkEnd::Paused) => {
                 let session = session.suspend(walk, generation)?;
                 // The earlier state is sufficient: the journal has the draws.
                 keep(&path, request, &session)?;
@@ -308,7 +309,7 @@ impl Finished {
     /// Ends the training, once the network is written: it cannot be resumed any more.
     pub fn settle(self) -> Result<TrainedNetwork, LearnError> {
         let mut journal = Journal::open(&journal_of(&self.path)).map_err(GateError::from)?;
-        journal.settled(self.network.certificate()).map_err(GateError::from)?;
+        journal.record_settlement(self.network.certificate()).map_err(GateError::from)?;
         Ok(self.network)
     }
 }
@@ -335,17 +336,17 @@ fn keep(
     session: &Suspended<Training>,
 ) -> Result<(), LearnError> {
     #[derive(Serialize)]
-    struct Written<'a> {
+    struct CheckpointFile<'a> {
         format: &'static str,
         request: &'a Request<Network>,
         session: &'a Suspended<Training>,
     }
-    let text = serde_json::to_vec(&Written { format: FORMAT, request, session })
+    let text = serde_json::to_vec(&CheckpointFile { format: FORMAT, request, session })
         .map_err(|_| GateError::Malformed)?;
     Ok(Destination::open(path, Existing::Own)?.write(&text)?)
 }
 
-fn refused(path: &Path, why: &str) -> LearnError {
+fn checkpoint_error(path: &Path, why: &str) -> LearnError {
     let why = privet_core::printable(why).into_owned();
     LearnError::NotAStream { path: path.display().to_string(), why }
 }

@@ -25,7 +25,7 @@ use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::Settings;
-use super::sampled::accountable;
+use super::sampled::check_accountable;
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Worker};
@@ -35,7 +35,7 @@ use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask_by_steps;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::streams::{calibrated, only_slots};
@@ -55,7 +55,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     only_slots(facts.table.relation())?;
     let mut settled = Settings::default();
     let Sizes { steps, batch, clip, schedule } = sizes(facts, method, &mut settled)?;
@@ -136,8 +136,8 @@ impl Procedure<Network> for Correlated {
         self.begins.refuses(found)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
@@ -157,10 +157,8 @@ impl Procedure<Network> for Correlated {
         &self,
         rows: &Matrix,
     ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| {
-            let begins = self.begins.from(rows)?;
-            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Procedure<Network>>)
-        })
+        let begun = self.begins.begun(rows)?;
+        Some(begun.map(|begins| Arc::new(Self { begins, ..self.clone() }) as Arc<_>))
     }
 
     fn run(

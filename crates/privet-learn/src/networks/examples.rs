@@ -54,7 +54,7 @@ fn counts(sum: ExactSum) -> ExactCounts {
 
 impl Examples {
     /// Refuses a table that no network can be trained on.
-    pub(super) fn admits(table: &dyn Table) -> Result<&Dataset, LearnError> {
+    pub(super) fn check_table(table: &dyn Table) -> Result<&Dataset, LearnError> {
         let data = admit::in_memory(table, "network", "single records")?;
         match u32::try_from(data.rows()) {
             Ok(_) => Ok(data),
@@ -64,7 +64,7 @@ impl Examples {
 
     /// Reads the rows of a table that the plan admits.
     pub fn of(facts: &NetFacts, table: &dyn Table) -> Result<Self, LearnError> {
-        let data = Self::admits(table)?;
+        let data = Self::check_table(table)?;
         let targets = match (&data.target, facts.net.loss_kind()) {
             (Target::Class { codes, .. }, privet_nn::Loss::CrossEntropy) => {
                 Owned::Classes(codes.clone())
@@ -101,7 +101,7 @@ impl Examples {
 
     /// These rows without null records. A null record counts as a row and keeps its index, but a layer's
     /// constants would make a nonzero gradient of its zeros and its label.
-    fn held<'a>(&self, rows: &'a [u32]) -> Cow<'a, [u32]> {
+    fn without_null_records<'a>(&self, rows: &'a [u32]) -> Cow<'a, [u32]> {
         let is_null = |row: &u32| self.null.binary_search(&(*row as usize)).is_ok();
         match self.null.is_empty() {
             true => Cow::Borrowed(rows),
@@ -113,14 +113,21 @@ impl Examples {
     /// answer.
     pub(super) fn clipped_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<Vec<f64>> {
         let room = &mut self.room.borrow_mut();
-        let sum = self.net.clipped_sum(at, &self.batch(&self.held(rows)), clip, room).ok()?.sum;
+        let sum = self
+            .net
+            .clipped_sum(at, &self.batch(&self.without_null_records(rows)), clip, room)
+            .ok()?
+            .sum;
         Some(sum)
     }
 
     /// The same in integers.
     pub(super) fn exact_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
-        let sum = self.net.clipped_sum_exact(at, &self.batch(&self.held(rows)), clip, room).ok()?;
+        let sum = self
+            .net
+            .clipped_sum_exact(at, &self.batch(&self.without_null_records(rows)), clip, room)
+            .ok()?;
         Some(counts(sum))
     }
 
@@ -132,7 +139,7 @@ impl Examples {
         share: ScaledClip,
     ) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
-        let rows = self.held(rows);
+        let rows = self.without_null_records(rows);
         let sum = self.net.clipped_share_exact(at, &self.batch(&rows), share, room).ok()?;
         Some(counts(sum))
     }
@@ -145,7 +152,7 @@ impl Examples {
         shares: [ScaledClip; 2],
     ) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
-        let rows = self.held(rows);
+        let rows = self.without_null_records(rows);
         let sum = self.net.clipped_terms_exact(points, &self.batch(&rows), shares, room).ok()?;
         Some(counts(sum))
     }
@@ -153,7 +160,7 @@ impl Examples {
     /// Σ min(ℓᵢ, C) over these rows, in integer steps.
     pub(super) fn loss_steps(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<i64> {
         let room = &mut self.room.borrow_mut();
-        let rows = self.held(rows);
+        let rows = self.without_null_records(rows);
         self.net.clipped_loss_steps(at, &self.batch(&rows), clip, room).ok()
     }
 
@@ -165,14 +172,14 @@ impl Examples {
         clip: f64,
     ) -> Option<Vec<f64>> {
         let room = &mut self.room.borrow_mut();
-        let rows = self.held(rows);
+        let rows = self.without_null_records(rows);
         let sum = self.net.clipped_difference_sum(new, old, &self.batch(&rows), clip, room);
         Some(sum.ok()?.sum)
     }
 
     /// Σ∇ℓᵢ over these rows, without clipping: for trainings without privacy.
     pub(super) fn plain_sum(&self, at: &[f32], rows: &[u32]) -> Option<Vec<f64>> {
-        let rows = self.held(rows);
+        let rows = self.without_null_records(rows);
         self.net.plain_sum(at, &self.batch(&rows), &mut self.room.borrow_mut()).ok()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::tensors::{Layout, PublicFile, Tensors};
 use super::update::{Schedule, Start};
-use super::{Begin, NetFacts};
+use super::{InitialSource, NetFacts};
 use crate::LearnError;
 use privet_data::matrix::Matrix;
 use privet_dp::continual::Running;
@@ -13,15 +13,15 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct InitialWeights {
     pub net: Arc<Net>,
-    begin: Begin,
+    begin: InitialSource,
     weights: Option<Vec<f32>>,
 }
 
 impl InitialWeights {
     pub fn of(facts: &NetFacts) -> Self {
         let weights = match facts.begin {
-            Begin::Seed(seed) => Some(facts.net.initial(seed)),
-            Begin::File(_) => None,
+            InitialSource::Seed(seed) => Some(facts.net.initial(seed)),
+            InitialSource::File(_) => None,
         };
         Self { net: facts.net.clone(), begin: facts.begin.clone(), weights }
     }
@@ -50,16 +50,16 @@ impl InitialWeights {
         serde_json::to_value(Start { schedule, weights, layout, running }).ok()
     }
 
-    /// True if the weights come from a file.
-    pub fn awaits_file(&self) -> bool {
-        matches!(self.begin, Begin::File(_))
+    /// Takes the weights of a public file ([`Self::from`]); `None` if the plan names no file.
+    pub fn begun(&self, rows: &Matrix) -> Option<Result<Self, LearnError>> {
+        matches!(self.begin, InitialSource::File(_)).then(|| self.from(rows))
     }
 
     /// Takes the weights of a public file, in one row; refuses weights other than those that the plan
     /// names.
     pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
         let invalid = |what: String| Err(LearnError::InvalidRequest { name: "weights", what });
-        let Begin::File(named) = &self.begin else {
+        let InitialSource::File(named) = &self.begin else {
             return invalid("are given, and the plan names no file of them".into());
         };
         let expected = self.net.parameters();
@@ -86,10 +86,10 @@ impl InitialWeights {
 
     /// Reason why no training from here can have released these tensors; `None` if one may.
     pub fn refuses(&self, found: &Tensors) -> Option<&'static str> {
-        let refused = found.refused(&self.net, self.weights.as_deref());
+        let refused = found.refusal(&self.net, self.weights.as_deref());
         refused.or_else(|| match &self.begin {
-            Begin::File(named) => named.refuses(&self.net, found),
-            Begin::Seed(_) => None,
+            InitialSource::File(named) => named.refuses(&self.net, found),
+            InitialSource::Seed(_) => None,
         })
     }
 }

@@ -3,10 +3,10 @@
 use super::options::*;
 use super::update::Rule;
 use crate::LearnError;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
-use crate::release::registry::{Info, NONE, registry};
-use crate::release::settings::{SettingInfo, some};
-use crate::streams::{ADDED, SINGLE};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
+use crate::release::registry::{Info, NO_GUARANTEE, registry};
+use crate::release::settings::{SettingInfo, select_settings};
+use crate::streams::{NO_ADD_REMOVE, NO_USERS};
 
 /// Facts of a training beyond those of every method ([`crate::Info`]).
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,8 @@ pub struct TrainingFacts {
 
 /// The guarantee of sums in integers, always or unless requested otherwise.
 const EXACT: &str = "(ε, δ) in finite arithmetic";
-const EITHER: &str = "(ε, δ) in finite arithmetic; in real arithmetic with sums = float";
+const FINITE_UNLESS_FLOAT: &str =
+    "(ε, δ) in finite arithmetic; in real arithmetic with sums = float";
 
 /// Records that a step uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,15 +78,15 @@ impl RuleKind {
 }
 
 /// Cases that a training over all rows covers.
-const ALL_ROWS: Covers = Covers {
-    printed: Cover::unprinted(NOT_PRINTED),
-    pure: Cover::gaussian("give a delta above 0, far below one over the rows"),
-    needs: Needs::Memory,
-    ..Covers::ALL
+const ALL_ROWS: MethodCoverage = MethodCoverage {
+    printed: Coverage::unprinted(NOT_PRINTED),
+    pure: Coverage::gaussian("give a delta above 0, far below one over the rows"),
+    needs: TableAccess::Memory,
+    ..MethodCoverage::ALL
 };
 /// Cases that a training on samples, or on single rows, covers.
-const SAMPLES: Covers = Covers {
-    users: Cover::No {
+const SAMPLES: MethodCoverage = MethodCoverage {
+    users: Coverage::No {
         why: "samples records, and amplification by sampling is proved for one record a unit",
         instead: "leave out the unit, or give method dp-gd",
     },
@@ -93,11 +94,12 @@ const SAMPLES: Covers = Covers {
 };
 
 /// Cases that a training on rows in their order covers.
-const IN_ORDER: Covers = Covers { private_count: ADDED, users: SINGLE, ..ALL_ROWS };
+const IN_ORDER: MethodCoverage =
+    MethodCoverage { private_count: NO_ADD_REMOVE, users: NO_USERS, ..ALL_ROWS };
 
 /// Selected settings of trainings, by name.
 const fn of<const N: usize>(names: [&str; N]) -> [SettingInfo; N] {
-    some(Settings::SETTINGS, names)
+    select_settings(Settings::SETTINGS, names)
 }
 
 /// A single setting, by name.
@@ -105,64 +107,33 @@ const fn setting(name: &str) -> SettingInfo {
     of([name])[0]
 }
 
-const SGD: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "momentum",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
-const ADAM: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "beta1",
-    "beta2",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
-const SMOOTHED_SGD: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "momentum",
-    "smoothing",
-    "smoothed",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
-const SMOOTHED_ADAM: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "beta1",
-    "beta2",
-    "smoothing",
-    "smoothed",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
+/// Lists of settings one after the other; N is the number of all of them.
+const fn joined<const N: usize>(lists: &[&[SettingInfo]]) -> [SettingInfo; N] {
+    let mut all = [Settings::SETTINGS[0]; N];
+    let (mut list, mut place) = (0, 0);
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            all[place] = lists[list][at];
+            (at, place) = (at + 1, place + 1);
+        }
+        list += 1;
+    }
+    assert!(place == N);
+    all
+}
+
+const SAMPLE: &[SettingInfo] = &of(["steps", "batch", "rate", "clip"]);
+const MOMENTS: &[SettingInfo] = &of(["beta1", "beta2"]);
+const SMOOTHING: &[SettingInfo] = &of(["smoothing", "smoothed"]);
+const SUMS: &[SettingInfo] = &of(["sampling", "sums"]);
+const END: &[SettingInfo] = &of(["decay", "averaged", "weight_decay", "nonconvex"]);
+
+const SGD: &[SettingInfo] = &joined::<11>(&[SAMPLE, &[setting("momentum")], SUMS, END]);
+const ADAM: &[SettingInfo] = &joined::<12>(&[SAMPLE, MOMENTS, SUMS, END]);
+const SMOOTHED_SGD: &[SettingInfo] =
+    &joined::<13>(&[SAMPLE, &[setting("momentum")], SMOOTHING, SUMS, END]);
+const SMOOTHED_ADAM: &[SettingInfo] = &joined::<14>(&[SAMPLE, MOMENTS, SMOOTHING, SUMS, END]);
 const SRM: &[SettingInfo] = &of([
     "steps",
     "batch",
@@ -225,7 +196,7 @@ const DP_SGD: Info<TrainingFacts> = Info {
     name: "dp-sgd",
     summary: "descent on clipped gradients of a fresh secret sample, under Gaussian noise",
     source: "Abadi et al. 2016",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: SGD,
     noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
@@ -236,7 +207,7 @@ const DP_ADAM: Info<TrainingFacts> = Info {
     name: "dp-adam",
     summary: "the same with Adam's moments of the noised gradients",
     source: "Abadi et al. 2016; Kingma and Ba 2015",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: ADAM,
     noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
@@ -247,7 +218,7 @@ const DP_LSSGD: Info<TrainingFacts> = Info {
     name: "dp-lssgd",
     summary: "dp-sgd whose noised gradients are smoothed along the weights",
     source: "Wang 2021, Algorithm 5",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: SMOOTHED_SGD,
     noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
@@ -258,7 +229,7 @@ const DP_LSADAM: Info<TrainingFacts> = Info {
     name: "dp-lsadam",
     summary: "dp-adam whose noised gradients are smoothed along the weights",
     source: "Wang 2021, section 5.4.2",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: SMOOTHED_ADAM,
     noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
@@ -269,7 +240,7 @@ const DP_SRM: Info<TrainingFacts> = Info {
     name: "dp-srm",
     summary: "stochastic recursive momentum: clipped differences of gradients at two points, added to the noised past",
     source: "Wang 2021, Algorithm 4, clipped as in section 4.7",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: SRM,
     noisy: "a sum of clipped gradients and of clipped differences over a sample, at each step",
     private: true,
@@ -280,7 +251,7 @@ const DP_GD: Info<TrainingFacts> = Info {
     name: "dp-gd",
     summary: "descent on the clipped gradients of all records, under Gaussian noise",
     source: "Wang, Ye and Xu 2017",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: GD,
     noisy: "the sum of all clipped gradients, at each step",
     private: true,
@@ -313,7 +284,7 @@ const RRPSGD: Info<TrainingFacts> = Info {
     name: "rrpsgd",
     summary: "descent on one record a step, expected, under Gaussian noise",
     source: "Zhang, Zheng, Mou and Wang 2017",
-    guarantee: EITHER,
+    guarantee: FINITE_UNLESS_FLOAT,
     settings: ONE,
     noisy: "the clipped gradient of a record or two, at each step",
     private: true,
@@ -324,22 +295,22 @@ const STORM: Info<TrainingFacts> = Info {
     name: "storm",
     summary: "dp-srm with nothing clipped or noised, for comparison",
     source: "Cutkosky and Orabona 2019",
-    guarantee: NONE,
+    guarantee: NO_GUARANTEE,
     settings: SRM,
     noisy: "nothing",
     private: false,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Recursive, smooths: false },
 };
 const NON_PRIVATE: Info<TrainingFacts> = Info {
     name: "non-private",
     summary: "dp-sgd with nothing clipped or noised, for comparison",
     source: "–",
-    guarantee: NONE,
+    guarantee: NO_GUARANTEE,
     settings: SGD,
     noisy: "nothing",
     private: false,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Momentum, smooths: false },
 };
 

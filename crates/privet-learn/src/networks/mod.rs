@@ -23,7 +23,7 @@
 //! this is fitted to the records.
 //!
 //! **Initial weights** come from a public seed, or from a file that its owner declares to be trained on
-//! public records alone ([`Begin`]). The declaration is not proved, and the certificate says so. It
+//! public records alone ([`InitialSource`]). The declaration is not proved, and the certificate says so. It
 //! states digests of the whole file and of the frozen weights; `verify` recomputes the latter.
 
 pub mod agd;
@@ -59,19 +59,17 @@ pub use update::{ADAM_FLOOR, Decay};
 
 use crate::linear::facts::Facts;
 use crate::linear::problems;
-use crate::linear::request::Words;
+use crate::linear::request::RequestOptions;
 use crate::release::allowance::Allowance;
 use crate::release::covers::RequestFacts;
 use crate::release::plan::no_budget;
-use crate::release::task::{Planned, Task, Work};
-use crate::streams::table_facts;
+use crate::release::task::{FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
 use privet_core::{Budget, Range};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_dp::gate::Arithmetic;
 use privet_nn::{Description, Net};
-use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -83,21 +81,21 @@ pub const SHIFT: Range = Range::open("shift", -1e6, 1e6);
 /// Upper limit on the number of weights of a network: noise is drawn for each, at every step.
 pub const WEIGHTS: usize = 50_000_000;
 /// Radius of the ball onto which trained weights are projected: far beyond any useful training.
-pub(crate) const BALL: f64 = 1e6;
+pub(crate) const BALL_RADIUS: f64 = 1e6;
 /// Upper limit on seeds of weights: numbers of a file follow RFC 8785, which is exact up to here.
 const MOST_SEED: u64 = (1 << 53) - 1;
 
 /// Source of the initial weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Begin {
+pub enum InitialSource {
     /// Weights drawn from a seed: public, and independent of the noise.
     Seed(u64),
     /// A file of weights, declared by its owner to be trained on public records alone.
     File(PublicFile),
 }
 
-impl Begin {
+impl InitialSource {
     /// Takes the weights of a trained network as public; refuses weights that do not fit this
     /// description.
     pub fn file(
@@ -136,7 +134,7 @@ fn checked(net: &Description) -> Result<Net, LearnError> {
         .map_err(|error| LearnError::InvalidRequest { name: "model:", what: error.to_string() })
 }
 
-impl Default for Begin {
+impl Default for InitialSource {
     fn default() -> Self {
         Self::Seed(0)
     }
@@ -152,7 +150,7 @@ pub struct Network {
     pub method: Method,
     /// Initial weights; from seed 0 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begin: Option<Begin>,
+    pub begin: Option<InitialSource>,
     /// Factor of the entries of a row; 1 unless given, and for features of an image such that an entry
     /// is about 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,7 +174,7 @@ pub struct NetFacts {
     /// Number added to them then.
     pub shift: f64,
     /// Source of the initial weights.
-    pub begin: Begin,
+    pub begin: InitialSource,
 }
 
 impl Network {
@@ -190,7 +188,7 @@ impl Network {
         self,
         schema: &Schema,
         rows: u64,
-        words: &Words,
+        words: &RequestOptions,
     ) -> Result<Request<Self>, LearnError> {
         let set = |method: Method, (name, value): &(String, String)| method.with(name, value);
         let method = words.settings.iter().try_fold(self.method.clone(), set)?;
@@ -266,11 +264,7 @@ impl Task for Network {
 
     fn facts(request: &Request<Self>) -> Result<NetFacts, LearnError> {
         let encoding = Encoding::new(&request.schema);
-        let loss = match encoding.classes() {
-            Some(_) => Loss::Logistic,
-            None => Loss::SQUARED,
-        };
-        let table = table_facts(request, loss)?;
+        let table = Facts::of_rows(request)?;
         if !table.weights.is_empty() {
             return Err(LearnError::NotCovered {
                 what: "class weights are not carried into a network's loss".into(),
@@ -304,7 +298,7 @@ impl Task for Network {
         Ok(NetFacts { table, net: Arc::new(net), inputs, scale, shift, begin })
     }
 
-    fn plan(request: &Request<Self>, facts: &NetFacts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &NetFacts) -> Result<FamilyPlan<Self>, LearnError> {
         let task = &request.task;
         let settled = |settings| Self {
             net: task.net.clone(),
@@ -314,8 +308,8 @@ impl Task for Network {
             shift: Some(facts.shift),
         };
         if !task.method.is_private() {
-            let plain = baseline::Plain::new(facts, &task.method)?;
-            return Ok(Planned {
+            let plain = baseline::UnprotectedTraining::new(facts, &task.method)?;
+            return Ok(FamilyPlan {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
@@ -333,10 +327,10 @@ impl Task for Network {
         task.method.info().covers.check(task.method.name(), requested)?;
         let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
-        if let Begin::File(public) = &facts.begin {
+        if let InitialSource::File(public) = &facts.begin {
             notes.push(public.note());
         }
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(decision.worker.procedure()),
             settled: settled(decision.settled),
             arithmetic: decision.arithmetic,

@@ -84,7 +84,7 @@ settings! {
             "how gradients are added up: in whole numbers, for which the guarantee holds for the \
              program as executed, or in floating point, whose rounding is not charged; exact unless \
              given";
-        decay: Decay = SettingInfo::words("decay", Decay::WORDS, "how the rate falls; constant unless given");
+        decay: Decay = SettingInfo::one_of_words("decay", Decay::WORDS, "how the rate falls; constant unless given");
         averaged: f64 [AVERAGED]
             "share of the last points whose mean is released; 0.1 unless given, 0 for the last point \
              alone";

@@ -9,7 +9,7 @@
 
 /// A condition of print that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unmet {
+pub enum UnmetCondition {
     /// The noise s² is too small.
     Noise,
     /// The order α is too large.
@@ -17,23 +17,23 @@ pub enum Unmet {
 }
 
 /// Lemma 4.3.7: ρ(α) ≤ 3.5τ²α/s², provided s² ≥ 0.7 and α ≤ 1 + (2/3)s²·ln(1/(τα(1 + s²))).
-pub fn lemma_4_3_7(share: f64, squared: f64, order: f64) -> Result<f64, Unmet> {
+pub fn lemma_4_3_7(share: f64, squared: f64, order: f64) -> Result<f64, UnmetCondition> {
     if squared < 0.7 {
-        return Err(Unmet::Noise);
+        return Err(UnmetCondition::Noise);
     }
     if order > 1.0 + 2.0 / 3.0 * squared * (1.0 / (share * order * (1.0 + squared))).ln() {
-        return Err(Unmet::Order);
+        return Err(UnmetCondition::Order);
     }
     Ok(3.5 * share * share * order / squared)
 }
 
 /// Lemma 5.5.3: ρ(α) ≤ 5τ²α/s², provided s² ≥ 1.5 and α ≤ ln(1/(τ(1 + s²))).
-pub fn lemma_5_5_3(share: f64, squared: f64, order: f64) -> Result<f64, Unmet> {
+pub fn lemma_5_5_3(share: f64, squared: f64, order: f64) -> Result<f64, UnmetCondition> {
     if squared < 1.5 {
-        return Err(Unmet::Noise);
+        return Err(UnmetCondition::Noise);
     }
     if order > (1.0 / (share * (1.0 + squared))).ln() {
-        return Err(Unmet::Order);
+        return Err(UnmetCondition::Order);
     }
     Ok(5.0 * share * share * order / squared)
 }

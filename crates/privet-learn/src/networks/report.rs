@@ -3,7 +3,7 @@
 use super::{Network, Tensor};
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, told};
+use crate::release::report::{Part, Report, Section, release_json};
 use crate::release::task::Task;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ impl Family for Network {
         Report::new(
             format!("A network of {layers} layers that predicts {what}; method {method}."),
             vec![Section::new("Tensors", [Part::Lines(tensors)])],
-            told(request, json!({ "task": Self::NAME, "method": method.to_string() })),
+            release_json(request, json!({ "task": Self::NAME, "method": method.to_string() })),
         )
     }
 }

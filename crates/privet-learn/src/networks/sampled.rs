@@ -38,29 +38,24 @@
 //! - Tested by `networks/tests.rs`: the sensitivity on random and extreme neighbours, the events against
 //!   the sampler, and the bits of exact sums.
 
+use super::NetFacts;
 use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::{Method, RowAccess};
 use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
-use super::tensors::Tensors;
-use super::trainer::{Decision, Trainer, Worker, places, train};
+use super::trainer::{Decision, Trainer, Worker, record_indices};
 use super::update::{Query, Schedule};
-use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
 use crate::release::allowance::Allowance;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
-use crate::release::task::Procedure;
+use crate::release::settings::PlanNumbers;
 use crate::release::watch::StepWatch;
-use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
 use privet_dp::noise::GridGaussian;
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// Note on sums in floating point.
@@ -74,13 +69,13 @@ pub(super) const FLOAT_SUMS: Condition = Condition::new(
 const FLOOR: f64 = 1e-3;
 
 /// Refuses samples that would take long to account for.
-pub(super) fn accountable(budget: &Allowance<'_>, method: &Method) -> Result<(), LearnError> {
+pub(super) fn check_accountable(budget: &Allowance<'_>, method: &Method) -> Result<(), LearnError> {
     if method.info().more.asks == RowAccess::All {
         return Ok(());
     }
     let instead =
         ["give a smaller budget, or method dp-gd", "give a larger delta, or method dp-gd"];
-    sgd::accountable(budget, method.info().name, instead)
+    sgd::check_accountable(budget, method.info().name, instead)
 }
 
 /// Sampler of a batch.
@@ -128,7 +123,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     let (info, mut settled) = (method.info(), Settings::default());
     let Sizes { steps, batch, clip, schedule } = sizes(facts, method, &mut settled)?;
     let sums = method.settings().sums.unwrap_or_default();
@@ -171,7 +166,7 @@ pub(crate) fn plan(
         None => unsampled,
         Some(_) => (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * clip),
     };
-    let scale = budget.least(floor, event)?;
+    let scale = budget.least_scale(floor, event)?;
     let sampled = Sampled {
         begins: InitialWeights::of(facts),
         noise: noise(scale),
@@ -221,18 +216,14 @@ impl Sampled {
     }
 }
 
-impl Procedure<Network> for Sampled {
+impl Trainer for Sampled {
     fn event(&self) -> Result<Event, LearnError> {
         let event = Box::new(self.noise.event()?);
         Ok(Event::Repeat { count: self.schedule.steps, event })
     }
 
-    fn refuses(&self, found: &Tensors) -> Option<&'static str> {
-        self.begins.refuses(found)
-    }
-
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
@@ -242,35 +233,16 @@ impl Procedure<Network> for Sampled {
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.begins.walk(&self.schedule)
-    }
-
-    fn with_public(
-        &self,
-        rows: &Matrix,
-    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
-    }
-
-    fn run(
-        &self,
-        facts: &NetFacts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Tensors>, LearnError> {
-        train(self, facts, table, session, monitor)
-    }
-}
-
-impl Trainer for Sampled {
     fn begins(&self) -> &InitialWeights {
         &self.begins
     }
 
-    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
-        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    fn with_weights(&self, begins: InitialWeights) -> Arc<dyn Trainer> {
+        Arc::new(Self { begins, ..self.clone() })
     }
 
     fn answer(
@@ -286,7 +258,9 @@ impl Trainer for Sampled {
         };
         match &self.noise {
             Noise::Sampled(sampled) => {
-                sampled.run(Private::new(examples.rows()), session, |sample| ask(&places(sample)))
+                sampled.run(Private::new(examples.rows()), session, |sample| {
+                    ask(&record_indices(sample))
+                })
             }
             Noise::All(gaussian) => {
                 let everyone: Vec<u32> = (0..examples.rows() as u32).collect();

@@ -5,12 +5,12 @@ use super::options::{
     AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, WEIGHT_DECAY,
 };
 use super::update::{Penalty, Schedule};
-use super::{BALL, NetFacts};
+use super::{BALL_RADIUS, NetFacts};
 use crate::LearnError;
 use crate::release::request::STEPS;
 
 /// Default number of passes over the rows.
-const PASSES: f64 = 30.0;
+const DEFAULT_PASSES: f64 = 30.0;
 /// Default number of passes for single records, and of steps over all records.
 const SINGLE_PASSES: f64 = 8.0;
 const FULL_STEPS: u32 = 100;
@@ -47,7 +47,7 @@ pub(super) fn sizes(
     let usual = match info.more.asks {
         RowAccess::All => FULL_STEPS,
         RowAccess::One => passes(SINGLE_PASSES),
-        RowAccess::Sample | RowAccess::Next => passes(PASSES),
+        RowAccess::Sample | RowAccess::Next => passes(DEFAULT_PASSES),
     };
     let steps = STEPS.check(f64::from(given.steps.unwrap_or(usual)))? as u32;
     let clip = CLIP.check(given.clip.unwrap_or(1.0))?;
@@ -82,7 +82,7 @@ pub(super) fn sizes(
         smoothing,
         penalty,
         averaged: (averaged * f64::from(steps)).round() as u32,
-        ball: BALL,
+        ball: BALL_RADIUS,
     };
     Ok(Sizes { steps, batch, clip, schedule })
 }

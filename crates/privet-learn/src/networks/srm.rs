@@ -33,29 +33,24 @@
 //!   [`super::sampled`].
 //! - Tested by `networks/tests.rs`.
 
+use super::NetFacts;
 use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
-use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
+use super::sampled::{FLOAT_SUMS, check_accountable, draw, on_grid};
 use super::schedule::{Sizes, sizes};
-use super::tensors::Tensors;
-use super::trainer::{Decision, Trainer, Worker, places, train};
+use super::trainer::{Decision, Trainer, Worker, record_indices};
 use super::update::{Query, Rule, Schedule};
-use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd;
 use crate::release::allowance::Allowance;
-use crate::release::settings::Shown;
-use crate::release::task::Procedure;
+use crate::release::settings::PlanNumbers;
 use crate::release::watch::StepWatch;
-use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, SampledGaussian};
 use privet_nn::ScaledClip;
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// Lower end of the search for scales, relative to the noise of an unsampled descent.
@@ -113,7 +108,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     let mut settled = Settings::default();
     let mut sizes = sizes(facts, method, &mut settled)?;
     let recursion = recursion(method, &mut sizes, &mut settled)?;
@@ -140,7 +135,7 @@ pub(crate) fn plan(
     let unsampled = facts.table.relation().shift(sizes.clip) * f64::from(sizes.steps).sqrt() / mu;
     // σ₀ is calibrated; the other scale follows.
     let floor = (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * sizes.clip);
-    let scale = budget.least(floor, event)?;
+    let scale = budget.least_scale(floor, event)?;
     let procedure = Recursive {
         begins: InitialWeights::of(facts),
         noises: noises(scale),
@@ -225,17 +220,13 @@ pub(super) fn exact_terms(
     examples.exact_terms([&query.at, before], rows, [own, moved])
 }
 
-impl Procedure<Network> for Recursive {
+impl Trainer for Recursive {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(event(&self.noises, self.schedule.steps)?)
     }
 
-    fn refuses(&self, found: &Tensors) -> Option<&'static str> {
-        self.begins.refuses(found)
-    }
-
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("first_batch", self.recursion.first_batch as f64),
@@ -249,35 +240,16 @@ impl Procedure<Network> for Recursive {
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.begins.walk(&self.schedule)
-    }
-
-    fn with_public(
-        &self,
-        rows: &Matrix,
-    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
-    }
-
-    fn run(
-        &self,
-        facts: &NetFacts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Tensors>, LearnError> {
-        train(self, facts, table, session, monitor)
-    }
-}
-
-impl Trainer for Recursive {
     fn begins(&self) -> &InitialWeights {
         &self.begins
     }
 
-    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
-        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    fn with_weights(&self, begins: InitialWeights) -> Arc<dyn Trainer> {
+        Arc::new(Self { begins, ..self.clone() })
     }
 
     fn answer(
@@ -292,7 +264,7 @@ impl Trainer for Recursive {
             if !watch.step() {
                 return None;
             }
-            let rows = places(sample);
+            let rows = record_indices(sample);
             let sum = match self.sums {
                 Sums::Exact => self.exact_sum(examples, query, &rows),
                 Sums::Float => on_grid(&self.float_sum(examples, query, &rows)?, noise.noise_scale),

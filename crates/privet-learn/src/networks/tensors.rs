@@ -1,6 +1,6 @@
 //! The release: weights of a network, tensor after tensor.
 
-use super::BALL;
+use super::BALL_RADIUS;
 use crate::release::note::{Condition, Note};
 use crate::release::support::Support;
 use crate::release::task::Artefact;
@@ -125,7 +125,7 @@ impl Tensors {
 
     /// Reason why no training of this network with these initial weights can have released them; `None`
     /// if one may.
-    pub(crate) fn refused(&self, net: &Net, begin: Option<&[f32]>) -> Option<&'static str> {
+    pub(crate) fn refusal(&self, net: &Net, begin: Option<&[f32]>) -> Option<&'static str> {
         let Ok(flat) = self.flat(net) else {
             return Some("its tensors are not those of the network");
         };
@@ -135,7 +135,7 @@ impl Tensors {
         }
         let trained = trained.iter().map(|x| f64::from(*x)).collect();
         // Weights are rounded to 24 bits when they are released.
-        Support::Ball(BALL * (1.0 + 1e-6)).refuses(&[trained])
+        Support::Ball(BALL_RADIUS * (1.0 + 1e-6)).refuses(&[trained])
     }
 }
 

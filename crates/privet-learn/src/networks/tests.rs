@@ -4,7 +4,7 @@ use super::sampled::on_grid;
 use super::srm::{contribution, exact_terms};
 use super::update::Query;
 use super::{
-    Begin, Examples, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
+    Examples, InitialSource, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
 };
 use crate::release::file::{Seal, from_json, to_json};
 use crate::release::task::{Artefact, Task};
@@ -47,7 +47,7 @@ pub(super) fn request(
 ) -> Request<Network> {
     let task = Network::new(described(net), method.parse().unwrap());
     let schema = Schema::from_toml(SCHEMA).unwrap();
-    Request::new(schema, rows, neighbours, task).within(Budget::new(1.0, 1e-6).unwrap())
+    Request::new(schema, rows, neighbours, task).with_budget(Budget::new(1.0, 1e-6).unwrap())
 }
 
 pub(super) fn with(request: Request<Network>, settings: &[(&str, &str)]) -> Request<Network> {
@@ -250,7 +250,7 @@ fn units_of_several_records_are_charged_whole() {
             let task = Network::new(described(NET), method.parse().unwrap());
             let request = Request::new(schema.clone(), 60, neighbours, task);
             let request = with(
-                request.within(Budget::new(1.0, 1e-6).unwrap()),
+                request.with_budget(Budget::new(1.0, 1e-6).unwrap()),
                 &[("steps", "4"), ("clip", "0.01")],
             );
             let planned = plan(&request).unwrap();
@@ -282,7 +282,7 @@ fn units_of_several_records_are_charged_whole() {
         {
             let task = Network::new(described(NET), method.parse().unwrap());
             let request = Request::new(schema.clone(), 60, neighbours, task);
-            let refused = plan(&request.within(Budget::new(1.0, 1e-6).unwrap())).unwrap_err();
+            let refused = plan(&request.with_budget(Budget::new(1.0, 1e-6).unwrap())).unwrap_err();
             assert!(matches!(refused, LearnError::NotCovered { .. }), "{method}: {refused}");
         }
     }
@@ -451,7 +451,7 @@ fn frozen_layers_keep_public_weights() {
     let public: Vec<f32> = net.initial(9);
     let named = PublicFile { claims: Some([2.0, 1e-6]), ..PublicFile::of(&net, &public) };
     let from = |named: PublicFile| {
-        let begin = Some(Begin::File(named));
+        let begin = Some(InitialSource::File(named));
         Request { task: Network { begin, ..asked.task.clone() }, ..asked.clone() }
     };
     let none = PublicFile { claims: None, ..named.clone() };
@@ -516,7 +516,7 @@ fn baselines_begin_from_public_weights() {
         let asked = with(asked, &[("steps", "1"), ("batch", "20"), ("rate", "1e-30")]);
         let net = Network::facts(&asked).unwrap().net;
         let public = net.initial(9);
-        let begin = Some(Begin::File(PublicFile::of(&net, &public)));
+        let begin = Some(InitialSource::File(PublicFile::of(&net, &public)));
         let asked = Request { task: Network { begin, ..asked.task.clone() }, ..asked };
         let planned = plan(&asked).unwrap();
         let data = table(&rows(200));
@@ -544,7 +544,7 @@ fn baselines_begin_from_public_weights() {
 fn seeds_beyond_what_a_file_holds_are_refused() {
     let request = request("dp-sgd", NET, 200, Neighbours::ReplaceOne);
     for (seed, fine) in [((1 << 53) - 1, true), (1 << 53, false), (u64::MAX, false)] {
-        let task = Network { begin: Some(Begin::Seed(seed)), ..request.task.clone() };
+        let task = Network { begin: Some(InitialSource::Seed(seed)), ..request.task.clone() };
         let planned = plan(&Request { task, ..request.clone() });
         assert_eq!(planned.is_ok(), fine, "{seed}");
     }
@@ -692,7 +692,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         else {
             panic!("{method}: at its end")
         };
-        assert_eq!(aside.taken(), 3);
+        assert_eq!(aside.steps_made(), 3);
         let kept = std::fs::read(&path).unwrap();
         let read = Checkpointed::read(&path, None).unwrap();
         read.is_of(&planned).unwrap();
@@ -728,7 +728,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let first = unwritten.network().artefact().clone();
         drop(unwritten);
         let again = Checkpointed::read(&path, None).unwrap();
-        assert_eq!(again.taken(), 7, "{method}");
+        assert_eq!(again.steps_made(), 7, "{method}");
         let again = again.finish(&data, 1, &mut source, &stop).unwrap();
         assert_eq!(again.network().artefact(), &first, "{method}");
         let released = again.settle().unwrap();

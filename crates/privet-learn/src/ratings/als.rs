@@ -4,17 +4,17 @@
 //! (bⱼ, vⱼ) by ridge regression on all users' ratings of it, given the users' fits; and so on. It begins
 //! from the covariance of the core.
 
-use super::baseline::{Decided, no_budget};
+use super::baseline::{SettledBaseline, no_budget};
 use super::factors::Factors;
 use super::learners::{Decision, Method, Settling};
 use super::local::{LocalState, solve};
-use super::moments::{GlobalState, RANK, ROUNDS, started};
+use super::moments::{GlobalState, RANK, ROUNDS, start_state};
 use super::shape::Shape;
 use super::{Complete, going_on};
 use crate::LearnError;
-use crate::release::covers::Covers;
-use crate::release::registry::{Info, NONE};
-use crate::release::settings::{Shown, settings};
+use crate::release::covers::MethodCoverage;
+use crate::release::registry::{Info, NO_GUARANTEE};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Baseline;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -34,11 +34,11 @@ pub(super) const INFO: Info = Info {
     name: "non-private-als",
     summary: "alternating least squares without noise, for comparison",
     source: "Koren, Bell and Volinsky 2009",
-    guarantee: NONE,
+    guarantee: NO_GUARANTEE,
     settings: PlainAls::SETTINGS,
     noisy: "nothing",
     private: false,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: (),
 };
 
@@ -55,7 +55,7 @@ pub(super) fn plan(
 }
 
 /// Returns the baseline and its settings with every choice made.
-pub(super) fn baseline(shape: &Shape, own: &PlainAls) -> Result<Decided, LearnError> {
+pub(super) fn baseline(shape: &Shape, own: &PlainAls) -> Result<SettledBaseline, LearnError> {
     let most = shape.items.clamp(1, 10) as u32;
     let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
     let rounds = ROUNDS.check(f64::from(own.rounds.unwrap_or(15)))? as u32;
@@ -76,8 +76,8 @@ struct Turns {
 }
 
 impl Baseline<Complete> for Turns {
-    fn settings(&self) -> Shown {
-        Shown::of([("rank", self.rank as f64), ("rounds", f64::from(self.rounds))])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("rank", self.rank as f64), ("rounds", f64::from(self.rounds))])
     }
 
     fn run(
@@ -86,10 +86,10 @@ impl Baseline<Complete> for Turns {
         table: &dyn Table,
         monitor: &dyn Monitor,
     ) -> Result<Factors, LearnError> {
-        let mut state = started(shape, self.rank, table, monitor)?;
+        let mut state = start_state(shape, self.rank, table, monitor)?;
         for turn in 0..self.rounds {
             going_on(monitor, turn)?;
-            state = turned(&state, table)?;
+            state = alternate_once(&state, table)?;
         }
         Ok(Factors::Moments(state))
     }
@@ -101,7 +101,7 @@ fn items_sums(size: usize) -> usize {
 }
 
 /// One round: users fit, then items.
-fn turned(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnError> {
+fn alternate_once(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnError> {
     let size = 1 + state.rank();
     let (items, each) = (state.offsets.len(), items_sums(size));
     let mut sums = vec![0.0; items * each];
@@ -143,9 +143,9 @@ fn turned(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnEr
 }
 
 fn add(state: &GlobalState, user: &LocalState, size: usize, sums: &mut [f64]) {
-    let own = state.fitted(user);
+    let own = state.fit_user(user);
     let [level, stretch, popular] = own.fixed();
-    let known = own.known();
+    let known = own.feature_weights();
     let each = items_sums(size);
     let mut columns = vec![1.0 + stretch];
     columns.extend_from_slice(own.taste());

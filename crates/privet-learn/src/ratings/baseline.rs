@@ -1,14 +1,14 @@
 //! Common parts of the baselines without privacy.
 
 use super::factors::Factors;
-use super::local::{self, counted};
+use super::local::{self, exact_sum};
 use super::moments::{FirstLook, GlobalState, offsets_question};
 use super::shape::Shape;
 use super::{Complete, going_on};
 use crate::LearnError;
-use crate::release::covers::Covers;
-use crate::release::registry::{Info, NONE};
-use crate::release::settings::Shown;
+use crate::release::covers::MethodCoverage;
+use crate::release::registry::{Info, NO_GUARANTEE};
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Baseline;
 use privet_dp::gate::{GateError, Next, Walk};
 use privet_optim::solver::Monitor;
@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Noise scale by which answers are shrunk: negligible.
-pub(super) const NOISE: f64 = 1e-6;
+pub(super) const NEGLIGIBLE_NOISE: f64 = 1e-6;
 /// ξ so large that all users' ratings have full weight.
-pub(super) const SPREAD: f64 = 1e6;
+pub(super) const FULL_WEIGHT_SPREAD: f64 = 1e6;
 
 /// A baseline with its settings, every choice made.
-pub(super) type Decided = (Arc<dyn Baseline<Complete>>, super::Method);
+pub(super) type SettledBaseline = (Arc<dyn Baseline<Complete>>, super::Method);
 
 /// Refusal of a budget: a baseline spends none.
 pub(super) fn no_budget(method: &'static str) -> LearnError {
@@ -34,12 +34,12 @@ pub(super) fn exactly(
     query: &impl local::Query,
     table: &dyn Table,
 ) -> Result<Vec<f64>, LearnError> {
-    let sums = counted(query, table)?;
+    let sums = exact_sum(query, table)?;
     Ok(sums.counts.iter().map(|count| *count as f64 * sums.unit).collect())
 }
 
 /// Runs a walk with exact answers.
-pub(super) fn walked<W>(
+pub(super) fn run_exactly<W>(
     mut walk: W,
     table: &dyn Table,
     monitor: &dyn Monitor,
@@ -64,8 +64,8 @@ where
 
 /// Offsets and counts of the items.
 pub(super) fn first_look(shape: &Shape, table: &dyn Table) -> Result<FirstLook, LearnError> {
-    let answer = exactly(&offsets_question(shape.items, SPREAD), table)?;
-    Ok(FirstLook::of(&answer, shape.users, NOISE, &shape.features))
+    let answer = exactly(&offsets_question(shape.items, FULL_WEIGHT_SPREAD), table)?;
+    Ok(FirstLook::of(&answer, shape.users, NEGLIGIBLE_NOISE, &shape.features))
 }
 
 /// Settings of `mean`: none.
@@ -83,11 +83,11 @@ pub(super) mod mean {
         name: "mean",
         summary: "each user's own mean: nothing is learnt of anybody, for comparison",
         source: "this project",
-        guarantee: NONE,
+        guarantee: NO_GUARANTEE,
         settings: &[],
         noisy: "nothing",
         private: false,
-        covers: Covers::ALL,
+        covers: MethodCoverage::ALL,
         more: (),
     };
 
@@ -99,17 +99,20 @@ pub(super) mod mean {
         Err(no_budget("mean"))
     }
 
-    pub(in crate::ratings) fn baseline(_shape: &Shape, _own: &Mean) -> Result<Decided, LearnError> {
-        Ok((Arc::new(Nothing), super::super::Method::Mean(Mean {})))
+    pub(in crate::ratings) fn baseline(
+        _shape: &Shape,
+        _own: &Mean,
+    ) -> Result<SettledBaseline, LearnError> {
+        Ok((Arc::new(NoFactors), super::super::Method::Mean(Mean {})))
     }
 
     /// Baseline that learns nothing.
     #[derive(Debug)]
-    struct Nothing;
+    struct NoFactors;
 
-    impl Baseline<Complete> for Nothing {
-        fn settings(&self) -> Shown {
-            Shown::of([])
+    impl Baseline<Complete> for NoFactors {
+        fn settings(&self) -> PlanNumbers {
+            PlanNumbers::of([])
         }
 
         fn run(

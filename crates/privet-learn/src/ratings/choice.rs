@@ -24,7 +24,7 @@ use privet_dp::mechanism::Gaussian;
 use serde::{Deserialize, Serialize};
 
 /// Fraction of μ² for the choice.
-pub(super) const SHARE: f64 = 0.1;
+pub(super) const CHOICE_SHARE: f64 = 0.1;
 /// ξ of the counts: users with more than ξ ratings have a smaller weight at each item.
 const SPREAD: f64 = 80.0;
 /// Unit of the counts.
@@ -33,14 +33,14 @@ const UNIT: f64 = 1.0 / 16_777_216.0;
 /// Settings of a choice of items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Choosing {
+pub(crate) struct ItemChoice {
     pub items: usize,
     pub keep: usize,
     pub relation: Relation,
     pub noise: f64,
 }
 
-impl Choosing {
+impl ItemChoice {
     /// Plans the choice of `keep` listed items with its fraction of the budget's multiplier μ.
     pub(super) fn of(shape: &Shape, keep: u32, mu: f64) -> Result<Self, LearnError> {
         if keep < 2 || keep as usize >= shape.items {
@@ -52,7 +52,7 @@ impl Choosing {
         let open =
             Self { items: shape.items, keep: keep as usize, relation: shape.relation, noise: 1.0 };
         // Slightly more noise: the charge for finite arithmetic is paid out of it.
-        Ok(Self { noise: open.shift() / (mu * SHARE.sqrt()), ..open })
+        Ok(Self { noise: open.shift() / (mu * CHOICE_SHARE.sqrt()), ..open })
     }
 
     fn shift(&self) -> f64 {
@@ -78,7 +78,7 @@ impl Choosing {
 /// A query about all items, or about the chosen ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Narrow<Q> {
+pub(crate) enum ItemQuery<Q> {
     /// Number of ratings of each item.
     Counts {
         /// Number of items.
@@ -94,7 +94,7 @@ pub(crate) enum Narrow<Q> {
     },
 }
 
-impl<Q: Query> Query for Narrow<Q> {
+impl<Q: Query> Query for ItemQuery<Q> {
     fn coordinates(&self) -> usize {
         match self {
             Self::Counts { items } => *items,
@@ -115,7 +115,7 @@ impl<Q: Query> Query for Narrow<Q> {
                 let weight = moments::weight(SPREAD, user.items().len());
                 user.items().iter().for_each(|item| into.add(*item as usize, weight));
             }
-            Self::Of { chosen, query } => query.add(&user.only(chosen), into),
+            Self::Of { chosen, query } => query.add(&user.restricted_to(chosen), into),
         }
     }
 }
@@ -123,16 +123,16 @@ impl<Q: Query> Query for Narrow<Q> {
 /// Walk that chooses items and then runs the method's walk on them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: MethodPlan")]
-pub(crate) struct Narrowing<S: MethodPlan> {
-    choosing: Choosing,
+pub(crate) struct ChosenItemsWalk<S: MethodPlan> {
+    choosing: ItemChoice,
     sizes: S,
     chosen: Vec<u32>,
     of: Option<S::Walk>,
 }
 
-impl<S: MethodPlan> Walk for Narrowing<S> {
-    type Start = (Choosing, S);
-    type Query = Narrow<S::Query>;
+impl<S: MethodPlan> Walk for ChosenItemsWalk<S> {
+    type Start = (ItemChoice, S);
+    type Query = ItemQuery<S::Query>;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -142,7 +142,7 @@ impl<S: MethodPlan> Walk for Narrowing<S> {
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Self::Query, Factors> {
         let next = match (&mut self.of, answer) {
-            (None, None) => return Next::Ask(Narrow::Counts { items: self.choosing.items }),
+            (None, None) => return Next::Ask(ItemQuery::Counts { items: self.choosing.items }),
             (None, Some(counts)) => {
                 self.chosen = largest(&counts, self.choosing.keep);
                 self.of.insert(S::Walk::begin(self.sizes.clone())).next(None)
@@ -150,10 +150,10 @@ impl<S: MethodPlan> Walk for Narrowing<S> {
             (Some(of), answer) => of.next(answer),
         };
         match next {
-            Next::Ask(query) => Next::Ask(Narrow::Of { chosen: self.chosen.clone(), query }),
+            Next::Ask(query) => Next::Ask(ItemQuery::Of { chosen: self.chosen.clone(), query }),
             Next::Release(of) => {
                 let items = self.chosen.clone();
-                Next::Release(Factors::Chosen(Chosen { items, of: Box::new(of) }))
+                Next::Release(Factors::Chosen(ChosenFactors { items, of: Box::new(of) }))
             }
             Next::End => Next::End,
         }
@@ -172,14 +172,14 @@ fn largest(counts: &[f64], keep: usize) -> Vec<u32> {
 /// Factors of the chosen items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Chosen {
+pub struct ChosenFactors {
     /// Indices of the chosen items in the list, ascending.
     pub items: Vec<u32>,
     /// Factors of these items.
     pub of: Box<Factors>,
 }
 
-impl Chosen {
+impl ChosenFactors {
     /// True if these are valid factors of a list of `items` items.
     pub(super) fn fits(&self, items: usize) -> bool {
         self.items.windows(2).all(|pair| pair[0] < pair[1])
@@ -189,10 +189,11 @@ impl Chosen {
     }
 
     /// Scaled predictions for all items: for unchosen ones the user's own mean.
-    pub(super) fn places(&self, user: &LocalState, items: usize) -> Vec<f64> {
-        let mean = user.places().iter().sum::<f64>() / (user.places().len() + 1) as f64;
+    pub(super) fn scaled_predictions(&self, user: &LocalState, items: usize) -> Vec<f64> {
+        let mean =
+            user.scaled_ratings().iter().sum::<f64>() / (user.scaled_ratings().len() + 1) as f64;
         let mut places = vec![mean; items];
-        let found = self.of.places(&user.only(&self.items), self.items.len());
+        let found = self.of.scaled_predictions(&user.restricted_to(&self.items), self.items.len());
         self.items.iter().zip(found).for_each(|(item, place)| places[*item as usize] = place);
         places
     }
@@ -201,7 +202,7 @@ impl Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ratings::local::told;
+    use crate::ratings::local::user_vector;
     use crate::ratings::spectral::Query as Inner;
     use privet_core::Unit;
     use proptest::prelude::*;
@@ -220,8 +221,8 @@ mod tests {
         /// One user added, removed or exchanged for any other.
         #[test]
         fn choosing_items_moves_no_further_than_is_charged(one in user(), other in user()) {
-            let query: Narrow<Inner> = Narrow::Counts { items: 200 };
-            let [mine, hers] = [&one, &other].map(|user| told(&query, user));
+            let query: ItemQuery<Inner> = ItemQuery::Counts { items: 200 };
+            let [mine, hers] = [&one, &other].map(|user| user_vector(&query, user));
             let square = |a: &[f64], b: &[f64]| {
                 a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
             };
@@ -230,7 +231,7 @@ mod tests {
                 (Neighbours::ReplaceOne, square(&mine, &hers)),
             ] {
                 let relation = Relation::new(neighbours, Unit::User { max_records: 200 });
-                let most = Choosing { items: 200, keep: 10, relation, noise: 1.0 }.shift();
+                let most = ItemChoice { items: 200, keep: 10, relation, noise: 1.0 }.shift();
                 prop_assert!(moved.sqrt() <= most, "{} of {most}", moved.sqrt());
             }
         }

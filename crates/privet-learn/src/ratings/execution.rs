@@ -9,13 +9,13 @@
 //! term of a [`super::local::Tally`].
 
 use super::Complete;
-use super::choice::{Choosing, Narrow, Narrowing};
+use super::choice::{ChosenItemsWalk, ItemChoice, ItemQuery};
 use super::factors::Factors;
 use super::local::{self, total};
 use super::shape::Shape;
 use crate::LearnError;
 use crate::release::ask::ask_by_steps;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::Event;
@@ -44,7 +44,7 @@ pub(crate) trait MethodPlan:
     /// Returns the noise of a query.
     fn mechanism(&self, query: &Self::Query) -> Gaussian;
     /// Returns the numbers to display.
-    fn shown(&self) -> Shown;
+    fn numbers(&self) -> PlanNumbers;
     /// Returns a reason why no run of the plan gives a file's factors; `None` if one may.
     fn refuses(&self, found: &Factors) -> Option<&'static str>;
     /// True if its post-processing accounts for the wider noise of several parties.
@@ -72,7 +72,7 @@ impl Users<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct PlannedMethod<S> {
     pub sizes: S,
-    pub choosing: Option<Choosing>,
+    pub choosing: Option<ItemChoice>,
 }
 
 impl<S: MethodPlan> Procedure<Complete> for PlannedMethod<S> {
@@ -84,8 +84,8 @@ impl<S: MethodPlan> Procedure<Complete> for PlannedMethod<S> {
         })
     }
 
-    fn settings(&self) -> Shown {
-        let own = self.sizes.shown();
+    fn settings(&self) -> PlanNumbers {
+        let own = self.sizes.numbers();
         match &self.choosing {
             Some(choosing) => {
                 own.and("top", Some(choosing.keep as f64)).and("choice_noise", Some(choosing.noise))
@@ -129,13 +129,15 @@ impl<S: MethodPlan> Procedure<Complete> for PlannedMethod<S> {
             None => ask_by_steps::<S::Walk>(session, &watch, |query, session| {
                 users.answer(query, &self.sizes.mechanism(query), session)
             }),
-            Some(choosing) => ask_by_steps::<Narrowing<S>>(session, &watch, |query, session| {
-                let noise = match query {
-                    Narrow::Counts { .. } => choosing.mechanism(),
-                    Narrow::Of { query, .. } => self.sizes.mechanism(query),
-                };
-                users.answer(query, &noise, session)
-            }),
+            Some(choosing) => {
+                ask_by_steps::<ChosenItemsWalk<S>>(session, &watch, |query, session| {
+                    let noise = match query {
+                        ItemQuery::Counts { .. } => choosing.mechanism(),
+                        ItemQuery::Of { query, .. } => self.sizes.mechanism(query),
+                    };
+                    users.answer(query, &noise, session)
+                })
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Released factors of the items, and a user's predictions from them.
 
-use super::choice::Chosen;
+use super::choice::ChosenFactors;
 use super::local::LocalState;
 use super::moments::GlobalState;
 use super::shape::Shape;
@@ -21,7 +21,7 @@ pub enum Factors {
     /// Model of `pgd`.
     Descent(Descent),
     /// Model of any method, for privately chosen items.
-    Chosen(Chosen),
+    Chosen(ChosenFactors),
 }
 
 impl Artefact for Factors {
@@ -64,21 +64,21 @@ impl Factors {
 
     /// Predicted ratings of every item; they reveal the user's own ratings, and are for that user alone.
     pub fn predictions(&self, user: &LocalState, shape: &Shape) -> Vec<f64> {
-        let places = self.places(user, shape.items);
+        let places = self.scaled_predictions(user, shape.items);
         places.into_iter().map(|place| shape.rating(place)).collect()
     }
 
     /// Predictions scaled to [−2, 2] between the bounds, not clamped.
-    pub(super) fn places(&self, user: &LocalState, items: usize) -> Vec<f64> {
+    pub(super) fn scaled_predictions(&self, user: &LocalState, items: usize) -> Vec<f64> {
         match self {
             Self::Moments(state) => {
-                let own = state.fitted(user);
-                (0..items).map(|item| state.place(item, &own)).collect()
+                let own = state.fit_user(user);
+                (0..items).map(|item| state.scaled_prediction(item, &own)).collect()
             }
-            Self::Directions(path) => path.places(user),
-            Self::Subspace(subspace) => subspace.places(user),
-            Self::Descent(descent) => descent.places(user),
-            Self::Chosen(chosen) => chosen.places(user, items),
+            Self::Directions(path) => path.scaled_predictions(user),
+            Self::Subspace(subspace) => subspace.scaled_predictions(user),
+            Self::Descent(descent) => descent.scaled_predictions(user),
+            Self::Chosen(chosen) => chosen.scaled_predictions(user, items),
         }
     }
 
@@ -98,12 +98,12 @@ impl Factors {
             Self::Chosen(chosen) => chosen.items.binary_search(&(*item as u32)).is_ok(),
             _ => true,
         };
-        best((0..predictions.len()).filter(known), user, predictions, most)
+        best_items((0..predictions.len()).filter(known), user, predictions, most)
     }
 }
 
 /// The `most` items that a user has not rated with the largest predictions, best first.
-fn best(
+fn best_items(
     items: impl Iterator<Item = usize>,
     user: &LocalState,
     predictions: &[f64],

@@ -3,7 +3,7 @@
 //! Everyone reads the release; a user's part is computed from it and their own ratings alone (the
 //! billboard lemma, [`privet_dp::gate::Parts`]), and its certificate states the view of everyone but
 //! that user ([`privet_dp::account::SeenBy::AllButTheUnit`]). [`learn_jointly`] has all users' ratings;
-//! [`recommended`] has a file and one user's own.
+//! [`recommend_for_user`] has a file and one user's own.
 
 use super::Complete;
 use super::factors::{Factors, Recommended};
@@ -24,7 +24,7 @@ struct LocalUser {
 }
 
 /// A user's part: a function of the release and of their own ratings alone.
-fn told(factors: &Factors, own: LocalUser) -> Vec<Recommended> {
+fn predict_locally(factors: &Factors, own: LocalUser) -> Vec<Recommended> {
     factors.recommend(&own.user, &own.shape, own.most)
 }
 
@@ -54,29 +54,28 @@ pub fn learn_jointly(
     };
     let start = procedure.walk().ok_or(GateError::NotAsPlanned)?;
     let session = Session::start_walking(events.clone(), start, source);
-    let mut session = session.entered_in(plan.entered().cloned());
+    let mut session = session.entered_in(plan.ledger_entry().cloned());
     let noisy = procedure.run(plan.facts(), data, &mut session, monitor)?;
     let own = |row: usize| {
         let user = LocalState::of(&data.features, row);
         Private::new(LocalUser { user, shape: plan.facts().clone(), most })
     };
     let users = (0..data.features.rows()).map(own).collect();
-    Ok(session.settle_jointly(noisy, users, told, plan.statement(*guarantee)?)?)
+    Ok(session.settle_jointly(noisy, users, predict_locally, plan.statement(*guarantee)?)?)
 }
 
 /// Makes `most` recommendations for one user, from an earlier release and their own ratings. The
 /// statement is that of the release: a caller that reads it from a file verifies the file first, as
 /// `privet recommend` does.
-pub fn recommended(
+pub fn recommend_for_user(
     released: &Released<Complete>,
     user: LocalState,
     most: usize,
 ) -> Result<Part<Vec<Recommended>>, LearnError> {
     let own = LocalUser { user, shape: Complete::facts(released.request())?, most };
-    Part::of(released.artefact(), released.certificate(), Private::new(own), told).map_err(
-        |error: CertificateError| LearnError::NotAModel {
+    Part::of(released.artefact(), released.certificate(), Private::new(own), predict_locally)
+        .map_err(|error: CertificateError| LearnError::NotAModel {
             path: "the model".into(),
             why: error.to_string(),
-        },
-    )
+        })
 }

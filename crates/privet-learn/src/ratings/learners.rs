@@ -2,8 +2,8 @@
 
 use super::als::{self, PlainAls};
 use super::alternatives::{Als, CleansedSvd, als as private_als, cleansed_svd};
-use super::baseline::{Decided, Mean, mean};
-use super::choice::{self, Choosing};
+use super::baseline::{Mean, SettledBaseline, mean};
+use super::choice::{self, ItemChoice};
 use super::execution::{MethodPlan, PlannedMethod};
 use super::moments::baseline as non_private;
 use super::moments::{self, Moments, NonPrivate};
@@ -14,7 +14,7 @@ use super::spectral::{
 use super::{Complete, Shape};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED};
 use crate::release::registry::registry;
 use crate::release::task::Procedure;
 use privet_dp::account::{Event, gaussian};
@@ -22,13 +22,13 @@ use privet_dp::gate::GateError;
 use std::sync::Arc;
 
 /// Cases that a private method covers.
-pub(super) const RATINGS: Covers = Covers {
-    printed: Cover::No {
+pub(super) const RATINGS: MethodCoverage = MethodCoverage {
+    printed: Coverage::No {
         why: NOT_PRINTED,
         instead: "leave out the calibration, or give sound (docs/errata.md says what was wrong)",
     },
-    pure: Cover::gaussian("give a delta above 0, far below one over the number of users"),
-    ..Covers::ALL
+    pure: Coverage::gaussian("give a delta above 0, far below one over the number of users"),
+    ..MethodCoverage::ALL
 };
 
 /// Guarantee of a private method.
@@ -53,30 +53,30 @@ impl Decision {
 pub(super) struct Settling<'a> {
     pub allowance: Allowance<'a>,
     /// Private choice of items that is made and paid for first.
-    pub choosing: Option<Choosing>,
+    pub choosing: Option<ItemChoice>,
 }
 
 impl<'a> Settling<'a> {
     /// Gaussian multiplier μ of the method's own part of the budget.
     pub(super) fn multiplier(&self) -> f64 {
         let allowance = &self.allowance;
-        let left = if self.choosing.is_some() { 1.0 - choice::SHARE } else { 1.0 };
+        let left = if self.choosing.is_some() { 1.0 - choice::CHOICE_SHARE } else { 1.0 };
         gaussian::mu(allowance.epsilon(), allowance.delta()) * left.sqrt()
     }
 
     /// The least noise with which the method, and a choice of items before it, keep the budget.
-    pub(super) fn least(
+    pub(super) fn least_noise(
         &self,
         floor: f64,
         event_for: impl Fn(f64) -> Result<Event, GateError>,
     ) -> Result<f64, LearnError> {
         let Some(choosing) = &self.choosing else {
-            return self.allowance.least(floor, event_for);
+            return self.allowance.least_scale(floor, event_for);
         };
         let before = choosing.mechanism().event()?;
         self.allowance
             .after(1)
-            .least(floor, |noise| Ok(Event::All(vec![before.clone(), event_for(noise)?])))
+            .least_scale(floor, |noise| Ok(Event::All(vec![before.clone(), event_for(noise)?])))
     }
 }
 
@@ -116,7 +116,7 @@ registry! {
 impl Method {
     /// Baseline of a method that is not private, for a request without a budget; `None` if it is
     /// private.
-    pub(super) fn baseline(&self, shape: &Shape) -> Option<Result<Decided, LearnError>> {
+    pub(super) fn baseline(&self, shape: &Shape) -> Option<Result<SettledBaseline, LearnError>> {
         Some(match self {
             Self::NonPrivate(own) => non_private::baseline(shape, own),
             Self::PlainFrankWolfe(own) => plain_frank_wolfe::baseline(shape, own),

@@ -66,7 +66,7 @@ impl LocalState {
     }
 
     /// Ratings of these items, ascending, each renumbered by its index among them.
-    pub(super) fn only(&self, chosen: &[u32]) -> Self {
+    pub(super) fn restricted_to(&self, chosen: &[u32]) -> Self {
         let mut own = Self::default();
         for (item, place) in self.items.iter().zip(&self.places) {
             if let Ok(found) = chosen.binary_search(item) {
@@ -83,7 +83,7 @@ impl LocalState {
     }
 
     /// Scaled ratings.
-    pub(super) fn places(&self) -> &[f64] {
+    pub(super) fn scaled_ratings(&self) -> &[f64] {
         &self.places
     }
 
@@ -112,28 +112,31 @@ impl Tally {
 }
 
 /// Lower limit on the rows that a thread takes at a time.
-const ROWS: usize = 512;
+const LEAST_PIECE_ROWS: usize = 512;
 
 /// Upper limit on them: queries' sums over as many rows stay far below 2⁶³.
-const MOST_ROWS: usize = 1 << 20;
+const MOST_PIECE_ROWS: usize = 1 << 20;
 
 /// The sum over all users, for a mechanism alone.
 pub(super) fn total(
     query: &impl Query,
     table: &dyn Table,
 ) -> Result<Private<ExactCounts>, RecordsError> {
-    counted(query, table).map(Private::new)
+    exact_sum(query, table).map(Private::new)
 }
 
 /// The exact sum, for baselines without privacy. Integers: the same from any back end, by any number of
 /// threads.
-pub(super) fn counted(query: &impl Query, table: &dyn Table) -> Result<ExactCounts, RecordsError> {
+pub(super) fn exact_sum(
+    query: &impl Query,
+    table: &dyn Table,
+) -> Result<ExactCounts, RecordsError> {
     let (coordinates, unit) = (query.coordinates(), query.unit());
     let mut counts = vec![0_i128; coordinates];
     table.visit(&mut |rows| {
         let all = rows.features.rows();
         let threads = rayon::current_num_threads().max(1);
-        let piece = all.div_ceil(threads).clamp(ROWS, MOST_ROWS);
+        let piece = all.div_ceil(threads).clamp(LEAST_PIECE_ROWS, MOST_PIECE_ROWS);
         let pieces: Vec<Tally> = (0..all.div_ceil(piece))
             .into_par_iter()
             .map(|number| {
@@ -156,20 +159,20 @@ pub(super) fn counted(query: &impl Query, table: &dyn Table) -> Result<ExactCoun
 
 /// One user's vector, for tests of its norm.
 #[cfg(test)]
-pub(super) fn told(query: &impl Query, user: &LocalState) -> Vec<f64> {
+pub(super) fn user_vector(query: &impl Query, user: &LocalState) -> Vec<f64> {
     let mut tally = Tally { counts: vec![0; query.coordinates()], unit: query.unit() };
     query.add(user, &mut tally);
     tally.counts.iter().map(|count| *count as f64 * tally.unit).collect()
 }
 
 /// Slightly less than 1: covers the rounding of a vector that is scaled to a bound.
-const WITHIN: f64 = 1.0 - 1e-9;
+const JUST_BELOW_ONE: f64 = 1.0 - 1e-9;
 
 /// Factor that clips a vector to a norm, rounded down.
 pub(super) fn into_ball(vector: &[f64], radius: f64) -> f64 {
     let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     // The relative error of a sum of n squares, one after the other, is at most n·ε.
-    let within = WITHIN - 4.0 * vector.len() as f64 * f64::EPSILON;
+    let within = JUST_BELOW_ONE - 4.0 * vector.len() as f64 * f64::EPSILON;
     if norm <= radius * within { 1.0 } else { radius * within / norm }
 }
 

@@ -48,7 +48,7 @@ pub mod spectral;
 
 pub use als::PlainAls;
 pub use baseline::Mean;
-pub use choice::Chosen;
+pub use choice::ChosenFactors;
 pub use factors::Factors;
 pub use learners::{METHODS, Method};
 pub use local::LocalState;
@@ -59,9 +59,9 @@ use crate::release::allowance::Allowance;
 use crate::release::covers::RequestFacts;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
-use crate::release::task::{Planned, Task, Work};
+use crate::release::task::{FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
-use choice::Choosing;
+use choice::ItemChoice;
 use learners::Settling;
 use privet_core::Neighbours;
 use privet_data::Schema;
@@ -118,6 +118,8 @@ impl Task for Complete {
     const NAME: &'static str = "complete";
     const OWN_COLUMN: Option<&'static str> = Some("user");
     const AT_ONE_PARTY: Option<Condition> = Some(AT_ONE_PARTY);
+    const AMONG_PARTIES: &'static str = "give a delta above 0 and method moments: it releases \
+                                         nothing but sums under Gaussian noise";
     type Facts = Shape;
     type Artefact = Factors;
 
@@ -144,7 +146,7 @@ impl Task for Complete {
         Ok(Shape { features: features.clone().into(), ..shape })
     }
 
-    fn plan(request: &Request<Self>, shape: &Shape) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, shape: &Shape) -> Result<FamilyPlan<Self>, LearnError> {
         if let (None, Some(baseline)) = (request.budget, request.task.method.baseline(shape)) {
             if request.task.top.is_some() {
                 return Err(LearnError::NotASetting {
@@ -153,7 +155,7 @@ impl Task for Complete {
                 });
             }
             let (baseline, method) = baseline?;
-            return Ok(Planned {
+            return Ok(FamilyPlan {
                 work: Work::Plain(baseline),
                 settled: Self { features: request.task.features.clone(), ..Self::by(method) },
                 arithmetic: Arithmetic::Real,
@@ -174,13 +176,13 @@ impl Task for Complete {
         let (settling, items) = match request.task.top {
             Some(keep) => {
                 let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
-                let choosing = Some(Choosing::of(shape, keep, mu)?);
+                let choosing = Some(ItemChoice::of(shape, keep, mu)?);
                 (Settling { choosing, ..open }, keep as usize)
             }
             None => (open, shape.items),
         };
         let decision = method.plan(&Shape { items, ..shape.clone() }, &settling)?;
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(decision.procedure),
             settled: Self { method: decision.settled, ..request.task.clone() },
             arithmetic: Arithmetic::Finite,

@@ -22,14 +22,14 @@ impl Family for Complete {
         Report::new(
             "What items have in common, learnt from ratings: with a user's own ratings it predicts what she would say of \
              others (`privet recommend`).",
-            vec![Section::new("Items", [Part::Prose(learnt(factors))])],
+            vec![Section::new("Items", [Part::Prose(learnt_sentence(factors))])],
             with_relation(request, told),
         )
     }
 }
 
 /// What was learnt, for people.
-fn learnt(released: &Released<Complete>) -> String {
+fn learnt_sentence(released: &Released<Complete>) -> String {
     let request = released.request();
     let factors = match released.artefact() {
         Factors::Chosen(chosen) => &*chosen.of,

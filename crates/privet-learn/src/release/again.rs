@@ -16,7 +16,7 @@ use crate::release::format_1::{self, OTHER_VERSION, SAME_VERSION};
 use crate::release::plan::{Plan, plan};
 use crate::release::released::Released;
 use crate::release::request::{Calibration, Request};
-use crate::release::rounding::near;
+use crate::release::rounding::nearly_equal;
 use crate::release::task::{Procedure, Task, Work};
 use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::Version;
@@ -31,7 +31,7 @@ const TOLERANCE: f64 = 1e-9;
 const MOST_LEAVES: usize = 1 << 26;
 
 /// The reason why a certificate does not match the plan made again.
-pub(crate) struct Differs {
+pub(crate) struct Mismatch {
     /// The reason, in words.
     pub why: String,
     /// True if the events are the plan's all the same: only then are they accounted for, which then
@@ -39,14 +39,14 @@ pub(crate) struct Differs {
     pub same_events: bool,
 }
 
-impl From<String> for Differs {
+impl From<String> for Mismatch {
     fn from(why: String) -> Self {
         Self { why, same_events: false }
     }
 }
 
 /// Makes the plan again and compares it with the certificate.
-pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs> {
+pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Mismatch> {
     let certificate = released.certificate();
     let version = certificate.version();
     let request = match &certificate.events {
@@ -56,15 +56,15 @@ pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs>
         _ => released.request().clone(),
     };
     let plan = plan(&request).map_err(|error| error.to_string())?;
-    settled(&request, &plan, version == Some(Version::this()))?;
+    is_settled(&request, &plan, version == Some(Version::this()))?;
     match (&certificate.events, &plan.work, &certificate.filter) {
         (None, Work::Plain(_), None) => {}
         (Some(stated), Work::Private(procedure), filter) => {
-            charged(&plan, procedure.as_ref(), stated, filter.as_ref())?;
+            check_charges(&plan, procedure.as_ref(), stated, filter.as_ref())?;
         }
-        _ => return Err(Differs::from("its method has no such events".to_string())),
+        _ => return Err(Mismatch::from("its method has no such events".to_string())),
     }
-    let differs = |why: &str| Differs { why: why.into(), same_events: true };
+    let differs = |why: &str| Mismatch { why: why.into(), same_events: true };
     if plan.arithmetic() != certificate.arithmetic {
         return Err(differs("the plan is proved in another arithmetic"));
     }
@@ -82,7 +82,7 @@ pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs>
 }
 
 /// Checks that a session of the plan may have charged these events, under the limit stated with them.
-fn charged<T: Task>(
+fn check_charges<T: Task>(
     plan: &Plan<T>,
     procedure: &dyn Procedure<T>,
     stated: &Event,
@@ -104,7 +104,7 @@ fn charged<T: Task>(
             let leaves = leaves(stated).ok_or("it does not list its events one by one")?;
             // The stated limit may be off in its last digits; the claim is checked against the plan's
             // own limit.
-            let most = limit.limit.most() * (1.0 + TOLERANCE);
+            let most = limit.limit.limit() * (1.0 + TOLERANCE);
             let limit = Filter { limit: limit.limit.up_to(most), ..*limit };
             // Checked first, because it ends at the first impossible event: one line of a forged file
             // may state millions.
@@ -146,7 +146,7 @@ pub(crate) fn same_event(one: &Event, other: &Event) -> bool {
 }
 
 /// True if the request is one that the planner writes: with every choice made.
-fn settled<T: Task>(
+fn is_settled<T: Task>(
     request: &Request<T>,
     plan: &Plan<T>,
     same_version: bool,
@@ -170,7 +170,7 @@ fn same_claim(
         // A release from a fixed seed claims nothing, whatever was planned; another check reports it.
         _ if claimed.epsilon.is_infinite() => true,
         Calibration::Sound => claimed.epsilon == planned.epsilon,
-        Calibration::Printed => near(claimed.epsilon, planned.epsilon, slack),
+        Calibration::Printed => nearly_equal(claimed.epsilon, planned.epsilon, slack),
     };
     same_epsilon
         && claimed.delta == planned.delta
@@ -197,7 +197,7 @@ fn included(part: &Value, whole: &Value) -> bool {
 fn close(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
-            (Some(a), Some(b)) => near(a, b, TOLERANCE),
+            (Some(a), Some(b)) => nearly_equal(a, b, TOLERANCE),
             _ => false,
         },
         (Value::Array(a), Value::Array(b)) => {

@@ -1,6 +1,6 @@
 //! The budget of a plan, and the scales of its noise once they are settled.
 //!
-//! A plan searches for the least noise that its budget allows ([`Allowance::least`]) and writes the
+//! A plan searches for the least noise that its budget allows ([`Allowance::least_scale`]) and writes the
 //! scale into its request, beside every other choice. A plan made again from that request searches for
 //! nothing: the events that follow from the scale must prove the claim, and verification compares them.
 
@@ -59,19 +59,19 @@ impl<'a> Allowance<'a> {
     }
 
     /// The settled scale of the next event, if there is one.
-    pub fn settled(&self) -> Option<f64> {
+    pub fn settled_scale(&self) -> Option<f64> {
         self.noise.first().copied()
     }
 
     /// The settled scale, or the smallest at which `event_for` meets the budget. No scale below `floor`
     /// can (the noise that the Gaussian, or pure, part alone needs), so the search starts there.
-    pub fn least(
+    pub fn least_scale(
         &self,
         floor: f64,
         event_for: impl Fn(f64) -> Result<Event, GateError>,
     ) -> Result<f64, LearnError> {
         let search = floor * (1.0 - 1e-6)..=floor * SEARCH;
-        if let Some(settled) = self.settled() {
+        if let Some(settled) = self.settled_scale() {
             // The search finds no other scale, and accounting for one could take long.
             if !search.contains(&settled) {
                 return Err(LearnError::NotCovered {
@@ -94,7 +94,7 @@ impl<'a> Allowance<'a> {
                         "epsilon = {epsilon}: e to its power is more than can be accounted for"
                     ),
                     instead: "give an epsilon up to 600 (above 20 or so it promises next to nothing), \
-                              or method non-private",
+                              or a method without privacy",
                 }
             }
             error => error.into(),

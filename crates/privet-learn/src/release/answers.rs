@@ -1,8 +1,8 @@
 //! The interface for noisy sums: the holder of the records adds the noise.
 //!
 //! A learner passes queries, plain data, and receives their noisy sum; it never holds the exact one. In
-//! one process ([`Here`]) the sum is computed and noised on the spot. Among several holders each would
-//! add its share of the noise, and no one would ever open the exact sum.
+//! one process ([`LocalRecords`]) the sum is computed and noised on the spot. Among several holders each
+//! would add its share of the noise, and no one would ever open the exact sum.
 
 use crate::LearnError;
 use privet_dp::gate::{GateError, Noisy, Private, Session};
@@ -50,9 +50,9 @@ pub trait Answers {
 }
 
 /// Records of this process, one set per problem.
-pub struct Here<'a>(pub Vec<Box<dyn Records + 'a>>);
+pub struct LocalRecords<'a>(pub Vec<Box<dyn Records + 'a>>);
 
-impl Here<'_> {
+impl LocalRecords<'_> {
     /// The exact sums; `None` if a query fails or its sum is not exact.
     pub(crate) fn sums(&self, questions: &Queries) -> Option<ExactCounts> {
         let mut counts = Vec::new();
@@ -71,7 +71,7 @@ impl Here<'_> {
     }
 }
 
-impl Answers for Here<'_> {
+impl Answers for LocalRecords<'_> {
     fn answer(
         &self,
         questions: &Queries,

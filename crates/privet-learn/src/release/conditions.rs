@@ -38,12 +38,12 @@ impl Notes {
         let planned = plan.map_or(&[][..], Plan::notes);
         for note in planned {
             let sentences = sentences(note, certificate.version());
-            let same = |own: &String| sentences.iter().any(|sentence| alike(sentence, own));
+            let same = |own: &String| sentences.iter().any(|sentence| same_sentence(sentence, own));
             left.retain(|own| !same(own));
             // Without a claim there is no condition.
             let needed = note.is_condition() && certificate.events.is_some();
             let worded = certificate.notes.iter().any(same);
-            if needed && !stated(note, worded, certificate) {
+            if needed && !states_condition(note, worded, certificate) {
                 notes.missing.push(format!("it leaves out: {}", &**note));
             }
         }
@@ -65,7 +65,7 @@ impl Notes {
 }
 
 /// True if a certificate states a condition: in words of its version, and by its code where it has codes.
-fn stated(note: &Note, worded: bool, certificate: &Certificate) -> bool {
+fn states_condition(note: &Note, worded: bool, certificate: &Certificate) -> bool {
     let coded = note.condition().is_some_and(|own| certificate.conditions.contains(own));
     match is_later(certificate) {
         true => worded || coded,
@@ -84,6 +84,6 @@ fn sentences(note: &Note, version: Option<Version>) -> Vec<String> {
 }
 
 /// Compares two sentences; quotation marks within quoted parameters were written in two ways.
-fn alike(sentence: &str, own: &str) -> bool {
+fn same_sentence(sentence: &str, own: &str) -> bool {
     sentence == own || sentence.replace('"', "'") == own.replace('"', "'")
 }

@@ -12,7 +12,7 @@ pub const NOT_PRINTED: &str = "has no printed constants";
 
 /// Coverage of one kind of request, with the reason if it is not covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cover {
+pub enum Coverage {
     /// Covered.
     Yes,
     /// Not covered.
@@ -24,7 +24,7 @@ pub enum Cover {
     },
 }
 
-impl Cover {
+impl Coverage {
     /// The refusal of δ = 0 by Gaussian noise.
     pub const fn gaussian(instead: &'static str) -> Self {
         Self::No { why: "adds Gaussian noise, which has no finite epsilon at delta = 0", instead }
@@ -46,7 +46,7 @@ impl Cover {
     }
 
     /// Refuses the request in the name of `who`, unless it is covered.
-    pub(crate) fn refused(self, who: &str) -> Result<(), LearnError> {
+    pub(crate) fn require_covered(self, who: &str) -> Result<(), LearnError> {
         match self {
             Self::Yes => Ok(()),
             Self::No { why, instead } => {
@@ -58,7 +58,7 @@ impl Cover {
 
 /// The access to a table that a method needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
+pub enum TableAccess {
     /// Sums alone, or single rows by index: it runs on a table that is read from disk, with the same
     /// result.
     Sums,
@@ -68,30 +68,30 @@ pub enum Needs {
 
 /// The requests that a method covers.
 #[derive(Debug, Clone, Copy)]
-pub struct Covers {
+pub struct MethodCoverage {
     /// Requests with δ = 0 (pure differential privacy).
-    pub pure: Cover,
+    pub pure: Coverage,
     /// The constants that a paper prints.
-    pub printed: Cover,
+    pub printed: Coverage,
     /// A number of rows that is private: one record added or removed, or people as units.
-    pub private_count: Cover,
+    pub private_count: Coverage,
     /// Units with more than one record.
-    pub users: Cover,
+    pub users: Coverage,
     /// More than one linear problem: a target of more than two classes.
-    pub several: Cover,
+    pub several: Coverage,
     /// The access to a table that it needs.
-    pub needs: Needs,
+    pub needs: TableAccess,
 }
 
-impl Covers {
+impl MethodCoverage {
     /// Everything.
     pub const ALL: Self = Self {
-        pure: Cover::Yes,
-        printed: Cover::Yes,
-        private_count: Cover::Yes,
-        users: Cover::Yes,
-        several: Cover::Yes,
-        needs: Needs::Sums,
+        pure: Coverage::Yes,
+        printed: Coverage::Yes,
+        private_count: Coverage::Yes,
+        users: Coverage::Yes,
+        several: Coverage::Yes,
+        needs: TableAccess::Sums,
     };
 
     /// Refuses a request that is not covered; the error names the covered alternative.
@@ -107,7 +107,7 @@ impl Covers {
         refusals
             .iter()
             .filter(|(requested, _)| *requested)
-            .try_for_each(|(_, cover)| cover.refused(&who))
+            .try_for_each(|(_, cover)| cover.require_covered(&who))
     }
 }
 

@@ -4,11 +4,11 @@
 
 use crate::LearnError;
 use crate::families::LinearModel;
-use crate::release::registry::Registered;
+use crate::release::registry::RegisteredMethod;
 use crate::release::released::Released;
 use crate::release::report::Report;
 use crate::release::request::Request;
-use crate::release::settings::{SettingInfo, Shown};
+use crate::release::settings::{PlanNumbers, SettingInfo};
 use crate::release::task::Task;
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
@@ -38,11 +38,11 @@ pub trait Family: Task {
 
 /// A family that is released in one piece of one table. Its verb is made of what is declared here:
 /// flags, help, plan, run.
-pub trait Offered: Family {
+pub trait OfferedFamily: Family {
     /// What it does, in a line of help.
-    const ABOUT: &'static str;
+    const HELP_LINE: &'static str;
     /// The same at length.
-    const LONG: &'static str;
+    const HELP_TEXT: &'static str;
     /// Command lines, one below the other.
     const EXAMPLES: &'static str;
     /// What is said of its ε, after the name of the budget.
@@ -51,14 +51,14 @@ pub trait Offered: Family {
     const OF_DELTA: &'static str = "; 0 asks for pure ε [default: 1/N², N the number of rows]";
     /// The methods that stand as `method` in a request, the default one first;
     /// [`NoLearner`](crate::NoLearner) where there is one way.
-    type Learner: Registered + Default;
+    type Learner: RegisteredMethod + Default;
     /// What else is asked of it: fields of the request, by name.
-    const WORDS: &'static [SettingInfo];
+    const REQUEST_FIELDS: &'static [SettingInfo];
 
     /// What is asked for, as a request.
-    fn asked(
+    fn build_request(
         self,
-        budget: &Budgeted,
+        budget: &BudgetOptions,
         schema: &Schema,
         rows: u64,
     ) -> Result<Request<Self>, LearnError>;
@@ -67,7 +67,7 @@ pub trait Offered: Family {
     fn of_words(
         mut words: Map<String, Value>,
         method: Option<Self::Learner>,
-        budget: &Budgeted,
+        budget: &BudgetOptions,
         (schema, rows): (&Schema, u64),
     ) -> Result<Request<Self>, LearnError> {
         let odd = |error: serde_json::Error| LearnError::InvalidRequest {
@@ -79,13 +79,13 @@ pub trait Offered: Family {
             words.insert("method".into(), method);
         }
         let task: Self = serde_json::from_value(words.into()).map_err(odd)?;
-        task.asked(budget, schema, rows)
+        task.build_request(budget, schema, rows)
     }
 }
 
 /// What a family declares, as JSON: its verb, its help, its words and its methods. Python makes its
 /// class of it.
-pub fn declaration<F: Offered>() -> Value {
+pub fn declaration<F: OfferedFamily>() -> Value {
     let word = |word: &SettingInfo| {
         json!({
             "name": word.name,
@@ -100,10 +100,10 @@ pub fn declaration<F: Offered>() -> Value {
     json!({
         "verb": F::VERB,
         "task": F::NAME,
-        "about": F::ABOUT,
-        "long": F::LONG,
+        "about": F::HELP_LINE,
+        "long": F::HELP_TEXT,
         "delta": F::OF_DELTA,
-        "words": F::WORDS.iter().map(word).collect::<Vec<_>>(),
+        "words": F::REQUEST_FIELDS.iter().map(word).collect::<Vec<_>>(),
         "method": usual,
         "methods": methods.iter().map(|info| info.name).collect::<Vec<_>>(),
     })
@@ -111,7 +111,7 @@ pub fn declaration<F: Offered>() -> Value {
 
 /// What is asked of every family alike.
 #[derive(Debug, Clone, Copy)]
-pub struct Budgeted {
+pub struct BudgetOptions {
     /// ε.
     pub epsilon: f64,
     /// δ, where it is given.
@@ -121,9 +121,9 @@ pub struct Budgeted {
 }
 
 /// Something that is done with every family that is offered.
-pub trait Visit {
+pub trait FamilyVisitor {
     /// Does it with one.
-    fn family<F: Offered>(&mut self);
+    fn family<F: OfferedFamily>(&mut self);
 }
 
 /// The public facts of a release, as its file states them.
@@ -140,7 +140,7 @@ pub struct PublicFacts<'a> {
     /// Whether its records are rows as the schema encodes them.
     pub encoded: bool,
     /// The numbers of its plan, made again; `None` where there is no such plan.
-    pub settings: Option<Shown>,
+    pub settings: Option<PlanNumbers>,
 }
 
 impl<'a> PublicFacts<'a> {

@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Largest size of a file that is read as a model, in bytes.
-const LARGEST: u64 = 4 << 30;
+const LARGEST_FILE: u64 = 4 << 30;
 /// Largest number of bytes read from a pipe or a device, which does not state its length.
 const LARGEST_STREAM: u64 = 1 << 28;
 
@@ -46,7 +46,7 @@ struct Document<'a, A> {
 /// The fields beside the body, in either format.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct FileHead {
     format: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
@@ -93,13 +93,13 @@ fn write_text<T: Task>(
             return Ok(text);
         }
         let document = serde_json::from_str(&text).map_err(words)?;
-        let signed = seal::sealed(document, secret).map_err(|error| error.to_string())?;
+        let signed = seal::seal_document(document, secret).map_err(|error| error.to_string())?;
         return Ok(serde_json::to_string_pretty(&signed).map_err(words)? + "\n");
     }
     let (body, kind) = (released.artefact(), T::Artefact::KIND);
     let written = serde_json::to_value(body).map_err(words)?;
     let document = seal::document(kind, written, released.certificate());
-    let mut sealed = seal::sealed(document, secret).map_err(|error| error.to_string())?;
+    let mut sealed = seal::seal_document(document, secret).map_err(|error| error.to_string())?;
     let certificate = serde_json::from_value(sealed["certificate"].take()).map_err(words)?;
     let document = Document { format: seal::FORMAT, kind, body, certificate };
     Ok(serde_json::to_string_pretty(&document).map_err(words)? + "\n")
@@ -118,26 +118,26 @@ pub fn save<T: Task>(
 
 /// Reads a file of any family.
 pub fn load_any(path: &Path, seal: Seal) -> Result<Loaded, LearnError> {
-    any_from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
+    any_from_json(&bytes_of(path)?, seal).map_err(|why| file_error(path, &why))
 }
 
 /// Reads a file of one family.
 pub fn load<T: Task>(path: &Path, seal: Seal) -> Result<Released<T>, LearnError> {
-    from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
+    from_json(&bytes_of(path)?, seal).map_err(|why| file_error(path, &why))
 }
 
 pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, LearnError> {
     let failed = |source| LearnError::File { path: path.display().to_string(), source };
     let file = std::fs::File::open(path).map_err(failed)?;
     let found = file.metadata().map_err(failed)?;
-    let most = if found.is_file() { LARGEST } else { LARGEST_STREAM };
+    let most = if found.is_file() { LARGEST_FILE } else { LARGEST_STREAM };
     let mut text = Vec::new();
     if found.len() <= most {
         file.take(most + 1).read_to_end(&mut text).map_err(failed)?;
     }
     if found.len() > most || text.len() as u64 > most {
         let why = format!("it is too large: {} MiB are read of it at most", most >> 20);
-        return Err(refused(path, &why));
+        return Err(file_error(path, &why));
     }
     Ok(text)
 }
@@ -145,25 +145,25 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, LearnError> {
 /// Reads a file of any family from bytes; the error names the fault, without terminal control
 /// characters.
 pub fn any_from_json(bytes: &[u8], seal: Seal) -> Result<Loaded, String> {
-    let read = Opened::read(bytes, seal).and_then(Loaded::of);
+    let read = OpenedDocument::read(bytes, seal).and_then(Loaded::of);
     read.map_err(|why| privet_core::printable(&why).into_owned())
 }
 
 /// Reads a file of one family from bytes; errors as in [`any_from_json`].
 pub fn from_json<T: Task>(bytes: &[u8], seal: Seal) -> Result<Released<T>, String> {
-    let read = Opened::read(bytes, seal).and_then(Opened::of);
+    let read = OpenedDocument::read(bytes, seal).and_then(OpenedDocument::of);
     read.map_err(|why| privet_core::printable(&why).into_owned())
 }
 
 /// A document of a known format, its body not yet read.
-pub(crate) struct Opened {
+pub(crate) struct OpenedDocument {
     kind: String,
     body: Value,
     certificate: Certificate,
     origin: Origin,
 }
 
-impl Opened {
+impl OpenedDocument {
     fn read(bytes: &[u8], required: Seal) -> Result<Self, String> {
         let mut document = strict::read(bytes)?;
         let found = seal::check(&document);
@@ -172,7 +172,7 @@ impl Opened {
         }
         let mut take = |name| document.as_object_mut().and_then(|fields| fields.remove(name));
         let (body, model) = (take("body"), take("model"));
-        let head = Head::deserialize(&document).map_err(|error| error.to_string())?;
+        let head = FileHead::deserialize(&document).map_err(|error| error.to_string())?;
         let known = serde_json::to_value(&head).map_err(|error| error.to_string())?;
         if let Some(field) = strict::unknown_field(&document, &known) {
             return Err(format!("it has a field that is not known: {field}"));
@@ -206,6 +206,6 @@ impl Opened {
     }
 }
 
-pub(crate) fn refused(path: &Path, why: &str) -> LearnError {
+pub(crate) fn file_error(path: &Path, why: &str) -> LearnError {
     LearnError::NotAModel { path: path.display().to_string(), why: why.into() }
 }

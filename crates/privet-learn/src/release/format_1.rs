@@ -8,7 +8,7 @@
 use crate::release::allowance::scales;
 use crate::release::plan::{Plan, plan};
 use crate::release::request::{Calibration, Request};
-use crate::release::rounding::near;
+use crate::release::rounding::nearly_equal;
 use crate::release::task::Task;
 use privet_dp::account::Event;
 use privet_dp::gate::Version;
@@ -34,7 +34,10 @@ pub(crate) fn with_stated_noise<T: Task>(
     let (planned, noise) = (&planned.request().noise, scales(stated));
     let slack = if version == Some(Version::this()) { SAME_VERSION } else { OTHER_VERSION };
     let about = planned.len() == noise.len()
-        && planned.iter().zip(&noise).all(|(planned, stated)| near(*planned, *stated, slack));
+        && planned
+            .iter()
+            .zip(&noise)
+            .all(|(planned, stated)| nearly_equal(*planned, *stated, slack));
     if about {
         Ok(Request { noise, ..request.clone() })
     } else {

@@ -29,13 +29,13 @@ impl Condition {
     pub fn with(self, parameters: &[(&str, &dyn fmt::Display)]) -> Note {
         let written = parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let stated = Stated { code: self.code.into(), parameters: written.collect() };
-        Note { text: filled(self.sentence, &stated.parameters), condition: Some(stated) }
+        Note { text: fill_sentence(self.sentence, &stated.parameters), condition: Some(stated) }
     }
 }
 
 /// A sentence with its parameters in the place of their names. Values are not searched for further
 /// names.
-pub(crate) fn filled(sentence: &str, parameters: &BTreeMap<String, String>) -> String {
+pub(crate) fn fill_sentence(sentence: &str, parameters: &BTreeMap<String, String>) -> String {
     let mut text = String::with_capacity(sentence.len());
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once('{') {

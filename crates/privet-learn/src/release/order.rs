@@ -17,13 +17,14 @@
 //!  Draft ──reserve(payer)──► Reserved ──read──► Read ──draw──► Unsettled ──settle──► Released
 //! ```
 //!
-//! Streams and parties leave at [`Read::spend_whole`] and [`Read::spend`]: their draws follow a journal.
+//! Streams and parties leave at [`ReadPlan::spend_whole`] and [`ReadPlan::spend`]: their draws follow a
+//! journal.
 
 use crate::LearnError;
 use crate::release::pay::{self, Payer};
 use crate::release::plan::Plan;
 use crate::release::released::Released;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Task;
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::Monitor;
@@ -33,7 +34,7 @@ use std::fmt::Display;
 /// Numbers of rows at which a plan is tried before the rows are counted: limits are on few rows or on many.
 const TRIED_ROWS: [u64; 3] = [10_000, 2, 1 << 40];
 
-/// The table of a release, of which nothing was read. How it is encoded is for [`Reserved::read`].
+/// The table of a release, of which nothing was read. How it is encoded is for [`ReservedPlan::read`].
 pub trait Inputs {
     /// Errors of its files.
     type Error: From<LearnError>;
@@ -68,14 +69,14 @@ pub trait Countable: Inputs {
 
 /// A release as far as public facts decide it.
 #[derive(Debug)]
-pub struct Draft<T: Task, I, F> {
+pub struct ReleaseDraft<T: Task, I, F> {
     inputs: I,
     plan: F,
     /// Made already, where the number of rows is declared.
     declared: Option<Plan<T>>,
 }
 
-impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> Draft<T, I, F> {
+impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> ReleaseDraft<T, I, F> {
     /// Plans where rows are declared. Where they are not, returns the refusal that is the same for
     /// some, hardly any and very many rows, which is the refusal for every number of them.
     pub fn new(inputs: I, plan: F) -> Result<Self, I::Error>
@@ -103,9 +104,9 @@ impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> Draft<T, I,
         self,
         payer: P,
         origin: Origin,
-    ) -> Result<Reserved<T, I, P>, I::Error> {
+    ) -> Result<ReservedPlan<T, I, P>, I::Error> {
         let (inputs, plan) = self.planned()?;
-        Reserved::new(plan, inputs, payer, origin)
+        ReservedPlan::new(plan, inputs, payer, origin)
     }
 
     /// The same for a price that was paid whole before, by the stream that is resumed: the payer only
@@ -113,9 +114,9 @@ impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> Draft<T, I,
     pub fn paid_before<P: Payer<Error = I::Error>>(
         self,
         payer: P,
-    ) -> Result<Reserved<T, I, P>, I::Error> {
+    ) -> Result<ReservedPlan<T, I, P>, I::Error> {
         let (inputs, plan) = self.planned()?;
-        Ok(Reserved { plan, inputs, payer })
+        Ok(ReservedPlan { plan, inputs, payer })
     }
 
     fn planned(self) -> Result<(I, Plan<T>), I::Error> {
@@ -133,13 +134,13 @@ impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> Draft<T, I,
 
 /// A plan whose price is reserved, or was paid before: its table may be read.
 #[derive(Debug)]
-pub struct Reserved<T: Task, I, P> {
+pub struct ReservedPlan<T: Task, I, P> {
     plan: Plan<T>,
     inputs: I,
     payer: P,
 }
 
-impl<T: Task, I: Inputs, P: Payer<Error = I::Error>> Reserved<T, I, P> {
+impl<T: Task, I: Inputs, P: Payer<Error = I::Error>> ReservedPlan<T, I, P> {
     /// Reserves the price of a plan of declared rows, for noise from this origin.
     pub fn new(plan: Plan<T>, inputs: I, mut payer: P, origin: Origin) -> Result<Self, I::Error> {
         pay::reserve(&plan, &mut payer, origin)?;
@@ -155,7 +156,7 @@ impl<T: Task, I: Inputs, P: Payer<Error = I::Error>> Reserved<T, I, P> {
     pub fn read<D>(
         self,
         read: impl FnOnce(&Plan<T>) -> Result<D, I::Error>,
-    ) -> Result<(Read<T, P>, D), I::Error> {
+    ) -> Result<(ReadPlan<T, P>, D), I::Error> {
         let Self { plan, mut inputs, mut payer } = self;
         inputs.watch()?;
         let rows = read(&plan)?;
@@ -167,18 +168,18 @@ impl<T: Task, I: Inputs, P: Payer<Error = I::Error>> Reserved<T, I, P> {
         if let Some(print) = print {
             payer.recognise(print)?;
         }
-        Ok((Read { plan, payer }, rows))
+        Ok((ReadPlan { plan, payer }, rows))
     }
 }
 
 /// A plan whose table was read and recognised.
 #[derive(Debug)]
-pub struct Read<T: Task, P> {
+pub struct ReadPlan<T: Task, P> {
     plan: Plan<T>,
     payer: P,
 }
 
-impl<T: Task, P: Payer> Read<T, P> {
+impl<T: Task, P: Payer> ReadPlan<T, P> {
     /// The plan.
     pub fn plan(&self) -> &Plan<T> {
         &self.plan
@@ -198,7 +199,7 @@ impl<T: Task, P: Payer> Read<T, P> {
         rows: &dyn Table,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
-    ) -> Result<Unsettled<T, P>, P::Error> {
+    ) -> Result<UnsettledRelease<T, P>, P::Error> {
         // Refuses a price that is not the one reserved.
         pay::reserve(&self.plan, &mut self.payer, source.origin())?;
         let release = match self.payer.purse() {
@@ -206,7 +207,7 @@ impl<T: Task, P: Payer> Read<T, P> {
             None => self.plan.run(rows, source, monitor)?,
         };
         let released = Released::from_release(release)?;
-        Ok(Unsettled { released, settings: self.plan.settings(), payer: self.payer })
+        Ok(UnsettledRelease { released, settings: self.plan.settings(), payer: self.payer })
     }
 
     /// Admits the rows and spends the whole price of a stream, before its first release.
@@ -224,20 +225,20 @@ impl<T: Task, P: Payer> Read<T, P> {
 /// A release that is not stored yet, and whose entry is open.
 #[derive(Debug)]
 #[must_use = "it is paid for, and not stored yet"]
-pub struct Unsettled<T: Task, P> {
+pub struct UnsettledRelease<T: Task, P> {
     released: Released<T>,
-    settings: Shown,
+    settings: PlanNumbers,
     payer: P,
 }
 
-impl<T: Task, P: Payer> Unsettled<T, P> {
+impl<T: Task, P: Payer> UnsettledRelease<T, P> {
     /// The release.
     pub fn released(&self) -> &Released<T> {
         &self.released
     }
 
     /// The numbers of its plan.
-    pub fn settings(&self) -> &Shown {
+    pub fn settings(&self) -> &PlanNumbers {
         &self.settings
     }
 

@@ -1,14 +1,15 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::LearnError;
+use crate::families::label_verbs;
 use crate::release::allowance::scales;
 use crate::release::note::{Condition, Note};
 use crate::release::private_estimates;
 use crate::release::request::{Calibration, Request};
-use crate::release::rounding::near;
+use crate::release::rounding::nearly_equal;
 use crate::release::run;
-use crate::release::settings::Shown;
-use crate::release::task::{Planned, Procedure, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{FamilyPlan, Procedure, Task, Work};
 use crate::release::weight_noise::WeightNoise;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
@@ -58,8 +59,10 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     };
     if request.neighbours == Neighbours::ReplaceLabel && !T::LABELS {
         return Err(LearnError::NotCovered {
-            what: "protecting labels alone (replace-label) is offered for votes (`privet vote`)"
-                .into(),
+            what: format!(
+                "protecting labels alone (replace-label) is offered by {}",
+                label_verbs()
+            ),
             instead: "give neighbours replace-one or add-remove, which protect whole records",
         });
     }
@@ -92,12 +95,12 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Work::Plain(_) if request.among.is_some() => {
             return Err(LearnError::NotCovered {
                 what: "a method without privacy cannot be carried out among parties".into(),
-                instead: "give a private method: auto, gd, centred-gd, ssp or output; of ratings moments",
+                instead: T::AMONG_PARTIES,
             });
         }
         Work::Plain(_) => {
             return Ok(Plan {
-                request: settled(request, planned.settled, None)?,
+                request: settle_request(request, planned.settled, None)?,
                 facts,
                 work: planned.work,
                 events: None,
@@ -113,8 +116,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     if request.among.is_some() && !procedure.among_parties() {
         return Err(LearnError::NotCovered {
             what: format!("{} cannot be carried out among parties", planned.settled.summary()),
-            instead: "give a delta above 0 and method auto, gd, centred-gd, ssp or output, of ratings moments, or \
-                      count: they release nothing but sums under Gaussian noise",
+            instead: T::AMONG_PARTIES,
         });
     }
     let events = all_charged(procedure.event()?, noise);
@@ -135,7 +137,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     notes.extend(otherwise.map(Note::from));
     notes.extend(T::AT_ONE_PARTY.filter(|_| of_people).map(Note::from));
     Ok(Plan {
-        request: settled(request, planned.settled, Some(&events))?,
+        request: settle_request(request, planned.settled, Some(&events))?,
         facts,
         work: planned.work,
         events: Some(events),
@@ -192,7 +194,7 @@ fn check_spelling<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
 }
 
 /// Upper bound on the attempts to plan within the δ that joint noise leaves.
-const SETTLING: u32 = 8;
+const MOST_SETTLING_ATTEMPTS: u32 = 8;
 
 /// The plan whose Gaussian events meet the δ that remains once their own joint noise is charged. That
 /// charge depends on the number and length of their rounds, so the search repeats until a reserve
@@ -201,9 +203,9 @@ fn beside_joint_noise<T: Task>(
     request: &Request<T>,
     facts: &T::Facts,
     budget: Budget,
-) -> Result<Planned<T>, LearnError> {
+) -> Result<FamilyPlan<T>, LearnError> {
     let mut reserved = 0.0;
-    for _ in 0..SETTLING {
+    for _ in 0..MOST_SETTLING_ATTEMPTS {
         let left = Budget::new(budget.epsilon(), budget.delta() - reserved)?;
         let planned = T::plan(&Request { budget: Some(left), ..request.clone() }, facts)?;
         let Work::Private(procedure) = &planned.work else { return Ok(planned) };
@@ -220,7 +222,7 @@ fn beside_joint_noise<T: Task>(
                      half of it may go there",
                     budget.delta()
                 ),
-                instead: "give a larger delta, a method of fewer rounds (ssp, output, or steps), or noise shares",
+                instead: "give a larger delta, a method or settings of fewer rounds, or noise shares",
             });
         }
         reserved = needed;
@@ -275,7 +277,7 @@ pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
 
 /// The request with every choice made, the scales of the noise included. Printed constants are no
 /// choice.
-fn settled<T: Task>(
+fn settle_request<T: Task>(
     request: &Request<T>,
     task: T,
     events: Option<&Event>,
@@ -288,7 +290,7 @@ fn settled<T: Task>(
         needed
     } else {
         let same = request.noise.len() == needed.len()
-            && request.noise.iter().zip(&needed).all(|(a, b)| near(*a, *b, SAME_SCALE));
+            && request.noise.iter().zip(&needed).all(|(a, b)| nearly_equal(*a, *b, SAME_SCALE));
         if !same {
             return Err(LearnError::NotCovered {
                 what: "the noise that the request says is settled is not what its plan adds".into(),
@@ -426,13 +428,13 @@ impl<T: Task> Plan<T> {
         };
         self.work = work.ok_or_else(|| LearnError::NotCovered {
             what: format!("{} has no use for public rows", self.request.task.summary()),
-            instead: "leave them out, or give method dpsl-kt with public_rows and public_norm",
+            instead: "leave them out, or give a method whose settings declare public rows",
         })??;
         Ok(self)
     }
 
     /// The settled request, as a certificate carries it.
-    pub(crate) fn written(&self) -> Result<serde_json::Value, LearnError> {
+    pub(crate) fn settled_json(&self) -> Result<serde_json::Value, LearnError> {
         serde_json::to_value(&self.request)
             .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))
     }
@@ -442,11 +444,11 @@ impl<T: Task> Plan<T> {
         let notes = self.notes.iter().map(ToString::to_string).collect();
         let conditions = self.notes.iter().filter_map(Note::condition).cloned().collect();
         let arithmetic = self.arithmetic;
-        Ok(Statement { claim, arithmetic, notes, conditions, request: self.written()? })
+        Ok(Statement { claim, arithmetic, notes, conditions, request: self.settled_json()? })
     }
 
     /// The main numbers of the plan, for people.
-    pub fn settings(&self) -> Shown {
+    pub fn settings(&self) -> PlanNumbers {
         match &self.work {
             Work::Private(procedure) => procedure.settings(),
             Work::Plain(baseline) => baseline.settings(),
@@ -553,7 +555,7 @@ impl<T: Task> Plan<T> {
     }
 
     /// The ledger entry that has spent it before the run, if there is one.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
         self.entered.as_ref()
     }
 

@@ -12,7 +12,7 @@
 //!
 //! The total is about the same records. Nothing here checks that both releases were made from them. A
 //! file made under such a schema contains its bounds, so whoever sees the file sees the description's
-//! outcome too: an account of the file together with others counts its [`Bought`] schema once.
+//! outcome too: an account of the file together with others counts its [`BoundsCost`] schema once.
 
 use crate::error::LearnError;
 use crate::release::note::{Condition, Note};
@@ -20,26 +20,26 @@ use crate::release::released::Released;
 use crate::release::request::Request;
 use crate::release::task::Task;
 use crate::release::verify::verify;
-use privet_core::{Spelling, Whose};
+use privet_core::{Spelling, UnitDefinition};
 use privet_data::Schema;
 use privet_data::schema::Paid;
 use privet_dp::account::{self, Cost, Event, Guarantee};
 
 /// The cost of the bounds of a schema, with the events that prove it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bought {
+pub struct BoundsCost {
     /// The digest of the certificate of the release they come from: two schemas with the same digest
     /// were paid for once.
     pub certificate: String,
     /// The guarantee of that release.
     pub guarantee: Guarantee,
     /// Its definition of a unit.
-    pub whose: Whose,
+    pub whose: UnitDefinition,
     /// Its events.
     pub events: Event,
 }
 
-impl Bought {
+impl BoundsCost {
     /// The cost of a schema whose bounds were estimated privately; `None` for any other. The events are
     /// those that its file states: a caller who relies on them has verified a release under it, which
     /// checks them against the cost.
@@ -51,20 +51,20 @@ impl Bought {
             unit: paid.unit,
             cost: Cost::Approximate { epsilon: paid.epsilon, delta: paid.delta },
         };
-        let events = plain(&paid.events).unwrap_or_else(claimed);
-        let column = |column: &String| Whose::Column {
+        let events = read_events(&paid.events).unwrap_or_else(claimed);
+        let column = |column: &String| UnitDefinition::Column {
             column: column.clone(),
             trim: paid.trim,
             spelling: paid.spelling,
         };
-        let whose = paid.whose.as_ref().map_or(Whose::NotSaid, column).of(paid.unit);
+        let whose = paid.whose.as_ref().map_or(UnitDefinition::NotSaid, column).of(paid.unit);
         Some(Self { certificate: paid.certificate.clone(), guarantee, whose, events })
     }
 }
 
 /// Reads events as a description or an outline states them: a few uses of noise with a closed form, so
 /// that accounting for them takes no time, whatever a forged file states.
-fn plain(text: &str) -> Option<Event> {
+fn read_events(text: &str) -> Option<Event> {
     const MOST: usize = 4;
     let known = |event: &Event| {
         let cost = match event {
@@ -100,7 +100,7 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
         });
     }
     let proved = || -> Option<bool> {
-        let events = plain(&paid.events)?;
+        let events = read_events(&paid.events)?;
         // Another platform's arithmetic may differ in the last digits.
         let epsilon = paid.epsilon * (1.0 + 1e-9);
         let met = match paid.delta == 0.0 {
@@ -129,11 +129,11 @@ fn people(schema: &Schema) -> (Option<String>, bool, Spelling) {
 /// States the cost of the schema, of this release, and the total.
 pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<Note> {
     let paid = schema.origin()?.paid.as_ref()?;
-    let epsilon = written(paid.epsilon, guarantee.epsilon);
-    let delta = written(paid.delta, guarantee.delta).min(1.0);
+    let epsilon = written_sum(paid.epsilon, guarantee.epsilon);
+    let delta = written_sum(paid.delta, guarantee.delta).min(1.0);
     let [schema_delta, own_delta, delta] =
         [paid.delta, guarantee.delta, delta].map(|delta| format!("{delta:e}"));
-    Some(BOUGHT.with(&[
+    Some(ESTIMATED_BOUNDS_NOTE.with(&[
         ("schema_epsilon", &paid.epsilon),
         ("schema_delta", &schema_delta),
         ("own_epsilon", &guarantee.epsilon),
@@ -143,7 +143,7 @@ pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<Note> {
     ]))
 }
 
-const BOUGHT: Condition = Condition::new(
+const ESTIMATED_BOUNDS_NOTE: Condition = Condition::new(
     "schema-estimated-privately",
     "the schema's bounds were bought from the records by a private release: schema ε = {schema_epsilon}, δ = \
      {schema_delta}; this release ε = {own_epsilon}, δ = {own_delta}; together, of the same records, ε = {epsilon}, δ = \
@@ -152,7 +152,7 @@ const BOUGHT: Condition = Condition::new(
 
 /// A sum as it is written: the nearest number of twelve digits, or the next one where that would be less
 /// than the sum by more than rounding in `f64`.
-fn written(a: f64, b: f64) -> f64 {
+fn written_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let digits = |x: f64| format!("{x:.11e}").parse().unwrap_or(x);
     let near = digits(sum);
@@ -192,17 +192,17 @@ mod tests {
 
     #[test]
     fn a_sum_is_written_in_few_digits_and_never_too_small() {
-        assert_eq!((written(60.0, 5.0), written(6.25e-6, 6.25e-6)), (65.0, 1.25e-5));
-        assert_eq!(written(0.1, 0.2), 0.3);
+        assert_eq!((written_sum(60.0, 5.0), written_sum(6.25e-6, 6.25e-6)), (65.0, 1.25e-5));
+        assert_eq!(written_sum(0.1, 0.2), 0.3);
         for (a, b) in [(1.0, 1e-13), (0.7, 0.1), (1.0 / 3.0, 2.0 / 7.0), (1e-9, 1e-17), (0.0, 5.0)]
         {
-            let sum = written(a, b);
+            let sum = written_sum(a, b);
             let rounded = a + b;
             assert!(
                 sum >= rounded * (1.0 - 4.0 * f64::EPSILON) && sum <= rounded * (1.0 + 2e-11),
                 "{a} {b}"
             );
         }
-        assert!(written(1.0, 1e-13) > 1.0 + 1e-13);
+        assert!(written_sum(1.0, 1e-13) > 1.0 + 1e-13);
     }
 }

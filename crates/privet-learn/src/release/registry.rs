@@ -6,7 +6,7 @@
 //! whose names requests, files, the command and Python know them.
 
 use crate::LearnError;
-use crate::release::covers::Covers;
+use crate::release::covers::MethodCoverage;
 use crate::release::settings::SettingInfo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,19 +29,19 @@ pub struct Info<M: 'static = ()> {
     /// False of baselines, which add no noise.
     pub private: bool,
     /// The requests that it covers.
-    pub covers: Covers,
+    pub covers: MethodCoverage,
     /// Facts that only its family needs.
     pub more: M,
 }
 
 /// The guarantee of Gaussian noise, proved for the program as executed.
-pub const FINITE: &str = "(ε, δ) in finite arithmetic; no pure ε";
+pub const FINITE_ARITHMETIC: &str = "(ε, δ) in finite arithmetic; no pure ε";
 
 /// The guarantee of a baseline.
-pub const NONE: &str = "none: for comparison";
+pub const NO_GUARANTEE: &str = "none: for comparison";
 
 /// A method of a family, with its own settings.
-pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static {
+pub trait RegisteredMethod: Clone + PartialEq + Serialize + DeserializeOwned + 'static {
     /// Facts about a method that only this family needs.
     type More: 'static;
 
@@ -52,12 +52,17 @@ pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static
     fn info(&self) -> &'static Info<Self::More>;
 
     /// The method of that name, its settings left to its rules; `None` if there is none.
-    fn named(word: &str) -> Option<Self>;
+    fn by_name(word: &str) -> Option<Self>;
 
     /// The method with one setting given; a value that parses as a number is taken as one.
     fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
         let info = self.info();
-        crate::release::settings::given((self, info.name), info.settings, setting, value)
+        crate::release::settings::with_text_setting(
+            (self, info.name),
+            info.settings,
+            setting,
+            value,
+        )
     }
 
     /// The words accepted by `FromStr`, separated by commas.
@@ -70,7 +75,7 @@ pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static
 #[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
 pub struct NoLearner {}
 
-impl Registered for NoLearner {
+impl RegisteredMethod for NoLearner {
     type More = ();
     const ALL: &'static [Info] = &[];
 
@@ -83,18 +88,18 @@ impl Registered for NoLearner {
             settings: &[],
             noisy: "",
             private: true,
-            covers: Covers::ALL,
+            covers: MethodCoverage::ALL,
             more: (),
         };
         &ONLY
     }
 
-    fn named(_word: &str) -> Option<Self> {
+    fn by_name(_word: &str) -> Option<Self> {
         None
     }
 }
 
-/// Makes the enum of a family's methods, its list and [`Registered`], from lines
+/// Makes the enum of a family's methods, its list and [`RegisteredMethod`], from lines
 /// `Variant(Settings) = INFO, plan;`.
 ///
 /// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; a
@@ -136,7 +141,7 @@ macro_rules! registry {
         /// Every method of the family.
         pub const $ALL: &[$crate::release::registry::Info<$More>] = &[$($info),*];
 
-        impl $crate::release::registry::Registered for $Name {
+        impl $crate::release::registry::RegisteredMethod for $Name {
             type More = $More;
             const ALL: &'static [$crate::release::registry::Info<$More>] = $ALL;
 
@@ -146,7 +151,7 @@ macro_rules! registry {
                 }
             }
 
-            fn named(word: &str) -> Option<Self> {
+            fn by_name(word: &str) -> Option<Self> {
                 $(if word == $info.name {
                     return Some(Self::$Variant(Default::default()));
                 })*
@@ -157,7 +162,7 @@ macro_rules! registry {
         impl $Name {
             /// The description of this method.
             pub fn info(&self) -> &'static $crate::release::registry::Info<$More> {
-                $crate::release::registry::Registered::info(self)
+                $crate::release::registry::RegisteredMethod::info(self)
             }
 
             /// Its name.
@@ -172,7 +177,7 @@ macro_rules! registry {
 
             /// The method with one setting given; a value that parses as a number is taken as one.
             pub fn with(&self, setting: &str, value: &str) -> Result<Self, $crate::LearnError> {
-                $crate::release::registry::Registered::with(self, setting, value)
+                $crate::release::registry::RegisteredMethod::with(self, setting, value)
             }
 
             /// True if it has a setting of that name.
@@ -182,7 +187,7 @@ macro_rules! registry {
 
             /// The words accepted by `FromStr`, separated by commas.
             pub fn accepted() -> String {
-                <Self as $crate::release::registry::Registered>::accepted()
+                <Self as $crate::release::registry::RegisteredMethod>::accepted()
             }
         }
 
@@ -201,10 +206,10 @@ macro_rules! registry {
         impl std::str::FromStr for $Name {
             type Err = $crate::LearnError;
             fn from_str(word: &str) -> Result<Self, Self::Err> {
-                use $crate::release::registry::Registered;
-                Self::named(word).ok_or_else(|| $crate::LearnError::UnknownMethod {
+                use $crate::release::registry::RegisteredMethod;
+                Self::by_name(word).ok_or_else(|| $crate::LearnError::UnknownMethod {
                     given: word.into(),
-                    accepted: <Self as $crate::release::registry::Registered>::accepted(),
+                    accepted: <Self as $crate::release::registry::RegisteredMethod>::accepted(),
                 })
             }
         }

@@ -6,30 +6,30 @@ use crate::release::file::Origin;
 use crate::release::request::{Request, TASK};
 use crate::release::strict;
 use crate::release::task::Task;
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use privet_data::Schema;
 use privet_dp::gate::{Certificate, Release, Version};
 
 /// The definition of a unit in a certificate, for a caller that has no [`Released`]
-/// ([`Released::whose`]).
-pub fn whose_of(certificate: &Certificate) -> Whose {
+/// ([`Released::unit_definition`]).
+pub fn whose_of(certificate: &Certificate) -> UnitDefinition {
     let schema = certificate.request.get("schema").cloned().unwrap_or_default();
     let family = certificate.request.get(TASK).and_then(|name| name.as_str()).unwrap_or(UNNAMED);
-    let whose =
-        serde_json::from_value(schema).map_or(Whose::NotSaid, |schema: Schema| schema.whose());
+    let whose = serde_json::from_value(schema)
+        .map_or(UnitDefinition::NotSaid, |schema: Schema| schema.unit_definition());
     as_said(certificate, family, whose)
 }
 
 /// Removes unit columns that the Python package named by itself before 0.2.1, and the command for files
 /// without a header.
-fn as_said(certificate: &Certificate, family: &str, whose: Whose) -> Whose {
+fn as_said(certificate: &Certificate, family: &str, whose: UnitDefinition) -> UnitDefinition {
     let early = certificate.version().is_none_or(|version| version < Version(0, 2, 1));
     let own = |column: &str| {
         let column = column.trim_end_matches('_');
         column == "group" || own_column(family) == Some(column)
     };
     match &whose {
-        Whose::Column { column, .. } if early && own(column) => Whose::NotSaid,
+        UnitDefinition::Column { column, .. } if early && own(column) => UnitDefinition::NotSaid,
         _ => whose,
     }
 }
@@ -64,7 +64,7 @@ impl<T: Task> Released<T> {
     }
 
     /// A part of another release, under its certificate: for prediction, never for verification.
-    pub(crate) fn viewed(
+    pub(crate) fn part_view(
         artefact: T::Artefact,
         request: Request<T>,
         certificate: Certificate,
@@ -84,8 +84,8 @@ impl<T: Task> Released<T> {
 
     /// The definition of a unit under which the claim holds, as far as the file states it. Before 0.2.1
     /// the Python package wrote these column names itself, whatever the caller passed.
-    pub fn whose(&self) -> Whose {
-        as_said(&self.certificate, T::NAME, self.request.whose())
+    pub fn unit_definition(&self) -> UnitDefinition {
+        as_said(&self.certificate, T::NAME, self.request.unit_definition())
     }
 
     /// The certificate.

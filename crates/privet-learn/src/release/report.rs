@@ -89,7 +89,7 @@ pub fn number(value: f64) -> String {
 }
 
 /// A text cut to so many characters at most, without terminal control characters.
-pub fn cut(text: &str, most: usize) -> String {
+pub fn cut_text(text: &str, most: usize) -> String {
     let text = printable(text);
     match text.chars().count() > most {
         true => text.chars().take(most - 1).chain(['…']).collect(),
@@ -98,7 +98,7 @@ pub fn cut(text: &str, most: usize) -> String {
 }
 
 /// The JSON on a release: its own fields, the number of rows and the relation.
-pub(crate) fn told<T: Task>(request: &Request<T>, own: Value) -> Value {
+pub(crate) fn release_json<T: Task>(request: &Request<T>, own: Value) -> Value {
     let mut told = own;
     told["rows"] = request.rows.into();
     with_relation(request, told)

@@ -10,7 +10,7 @@ use crate::LearnError;
 use crate::families::UNNAMED;
 use crate::release::note::{Condition, Note};
 use crate::release::task::Task;
-use privet_core::{Budget, Neighbours, Range, Relation, Whose};
+use privet_core::{Budget, Neighbours, Range, Relation, UnitDefinition};
 use privet_data::schema::Schema;
 use privet_dp::mechanism::shares::Participants;
 use serde::de::Error as _;
@@ -58,7 +58,7 @@ pub struct Request<T> {
 /// The fields of every request.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct RequestHead {
     schema: Schema,
     rows: u64,
     budget: Option<Budget>,
@@ -73,7 +73,7 @@ struct Head {
     prior_fits: Vec<String>,
 }
 
-/// The fields of [`Head`].
+/// The fields of [`RequestHead`].
 const HEAD: [&str; 8] =
     ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among", "prior_fits"];
 /// Upper bounds on the number of prior fits and on the characters of each.
@@ -127,18 +127,18 @@ impl<T> Request<T> {
     }
 
     /// Shared among parties, none of whom holds all records; `rows` is their total.
-    pub fn shared(self, among: Participants) -> Self {
+    pub fn shared_among(self, among: Participants) -> Self {
         Self { among: Some(among), ..self }
     }
 
     /// With a budget.
-    pub fn within(self, budget: Budget) -> Self {
+    pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget: Some(budget), ..self }
     }
 
     /// The definition of a unit.
-    pub fn whose(&self) -> Whose {
-        self.schema.whose()
+    pub fn unit_definition(&self) -> UnitDefinition {
+        self.schema.unit_definition()
     }
 
     /// The neighbouring relation, with its unit.
@@ -149,7 +149,7 @@ impl<T> Request<T> {
 
 impl<T: Task> Serialize for Request<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let head = Head {
+        let head = RequestHead {
             schema: self.schema.clone(),
             rows: self.rows,
             budget: self.budget,
@@ -180,9 +180,10 @@ impl<'de, T: Task> Deserialize<'de> for Request<T> {
         for name in HEAD {
             head.extend(all.remove(name).map(|value| (name.to_string(), value)));
         }
-        let head: Head = read(head).map_err(D::Error::custom)?;
+        let head: RequestHead = read(head).map_err(D::Error::custom)?;
         let task = read(all).map_err(D::Error::custom)?;
-        let Head { schema, rows, budget, neighbours, calibration, noise, among, prior_fits } = head;
+        let RequestHead { schema, rows, budget, neighbours, calibration, noise, among, prior_fits } =
+            head;
         Ok(Self { schema, rows, budget, neighbours, calibration, noise, among, prior_fits, task })
     }
 }

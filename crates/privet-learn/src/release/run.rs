@@ -45,13 +45,13 @@ pub(crate) fn run<T: Task>(
             // Without a ledger everything is granted.
             let mut nobody = ();
             let purse = purse.unwrap_or(&mut nobody);
-            purse.spent_on(&plan.request.whose()).map_err(GateError::from)?;
+            purse.spent_on(&plan.request.unit_definition()).map_err(GateError::from)?;
             let session = match procedure.walk() {
                 Some(start) => Session::open_walking(spend, start, source, purse)?,
                 None => Session::open(spend, source, purse)?,
             };
             let session = match together {
-                Some((among, together)) => session.among(among, together),
+                Some((among, together)) => session.distributed_among(among, together),
                 None => session,
             };
             let mut statement = plan.statement(*guarantee)?;
@@ -64,7 +64,7 @@ pub(crate) fn run<T: Task>(
         }
         (Work::Plain(baseline), ..) => {
             let artefact = baseline.run(&plan.facts, table, monitor)?;
-            Ok(Release::without_privacy(Private::new(artefact), plan.written()?))
+            Ok(Release::without_privacy(Private::new(artefact), plan.settled_json()?))
         }
         (Work::Private(_), ..) => Err(LearnError::DataShape("the plan states no events")),
     }

@@ -4,7 +4,7 @@
 //! row here as it is, and adds one for the versions that wrote the sentence until now
 //! (`tests/all/conditions.rs` and `tests/battery/golden/conditions.json` notice a missing row).
 
-use crate::release::note::filled;
+use crate::release::note::fill_sentence;
 use privet_dp::gate::{Condition, Version};
 
 const V0_1_1: Version = Version(0, 1, 1);
@@ -192,7 +192,7 @@ pub(crate) fn is_of_a_run(note: &str) -> bool {
 pub(crate) fn earlier(condition: &Condition, version: Version) -> Vec<String> {
     let rows =
         SENTENCES.iter().filter(|(before, code, _)| version < *before && *code == condition.code);
-    rows.map(|(.., sentence)| filled(sentence, &condition.parameters)).collect()
+    rows.map(|(.., sentence)| fill_sentence(sentence, &condition.parameters)).collect()
 }
 
 /// The code of the condition that this sentence states in some version, whatever its parameters.

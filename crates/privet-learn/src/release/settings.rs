@@ -15,13 +15,13 @@ pub struct SettingInfo {
     pub name: &'static str,
     /// Its effect, and the default.
     pub meaning: &'static str,
-    accepts: Accepts,
+    accepts: AcceptedValues,
     also: &'static str,
     needed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Accepts {
+enum AcceptedValues {
     Number(Range),
     Whole(Range),
     Words(&'static str),
@@ -36,45 +36,49 @@ impl SettingInfo {
         Self {
             name: range.name(),
             meaning,
-            accepts: Accepts::Number(range),
+            accepts: AcceptedValues::Number(range),
             also: "",
             needed: false,
         }
     }
 
     /// An integer in a range, named as the range is.
-    pub const fn whole(range: Range, meaning: &'static str) -> Self {
+    pub const fn integer(range: Range, meaning: &'static str) -> Self {
         Self {
             name: range.name(),
             meaning,
-            accepts: Accepts::Whole(range),
+            accepts: AcceptedValues::Whole(range),
             also: "",
             needed: false,
         }
     }
 
     /// One of a few words.
-    pub const fn words(name: &'static str, words: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, accepts: Accepts::Words(words), also: "", needed: false }
+    pub const fn one_of_words(
+        name: &'static str,
+        words: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self { name, meaning, accepts: AcceptedValues::Words(words), also: "", needed: false }
     }
 
     /// A text, such as the name of a column.
     pub const fn text(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, accepts: Accepts::Text, also: "", needed: false }
+        Self { name, meaning, accepts: AcceptedValues::Text, also: "", needed: false }
     }
 
     /// Texts, separated by commas.
     pub const fn texts(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, accepts: Accepts::Texts, also: "", needed: false }
+        Self { name, meaning, accepts: AcceptedValues::Texts, also: "", needed: false }
     }
 
     /// Yes or no.
     pub const fn yes_or_no(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, accepts: Accepts::YesOrNo, also: "", needed: false }
+        Self { name, meaning, accepts: AcceptedValues::YesOrNo, also: "", needed: false }
     }
 
     /// The same setting, but required.
-    pub const fn needed(self) -> Self {
+    pub const fn required(self) -> Self {
         Self { needed: true, ..self }
     }
 
@@ -84,7 +88,7 @@ impl SettingInfo {
     }
 
     /// With a limit that depends on other facts, in words.
-    pub const fn also(self, also: &'static str) -> Self {
+    pub const fn with_limit(self, also: &'static str) -> Self {
         Self { also, ..self }
     }
 
@@ -94,19 +98,19 @@ impl SettingInfo {
     }
 
     /// With another name.
-    pub const fn named(self, name: &'static str) -> Self {
+    pub const fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
     /// The accepted values, in words.
     pub fn accepted(&self) -> String {
         let own = match self.accepts {
-            Accepts::Number(range) => range.to_string(),
-            Accepts::Whole(range) => range.whole(),
-            Accepts::Words(words) => words.into(),
-            Accepts::Text => "a text".into(),
-            Accepts::Texts => "texts, separated by commas".into(),
-            Accepts::YesOrNo => "yes, no".into(),
+            AcceptedValues::Number(range) => range.to_string(),
+            AcceptedValues::Whole(range) => range.whole(),
+            AcceptedValues::Words(words) => words.into(),
+            AcceptedValues::Text => "a text".into(),
+            AcceptedValues::Texts => "texts, separated by commas".into(),
+            AcceptedValues::YesOrNo => "yes, no".into(),
         };
         if self.also.is_empty() { own } else { format!("{own}, {}", self.also) }
     }
@@ -115,12 +119,13 @@ impl SettingInfo {
 impl SettingInfo {
     /// The limits of a number, in words; `None` of anything else.
     pub fn limits(&self) -> Option<String> {
-        matches!(self.accepts, Accepts::Number(_) | Accepts::Whole(_)).then(|| self.accepted())
+        matches!(self.accepts, AcceptedValues::Number(_) | AcceptedValues::Whole(_))
+            .then(|| self.accepted())
     }
 
     /// A value that is accepted, for whoever tries a family out; `None` where no usual one is.
     pub fn example(&self) -> Option<Value> {
-        if let Accepts::Words(words) = self.accepts {
+        if let AcceptedValues::Words(words) = self.accepts {
             return words.split([',', ' ']).next().map(Value::from);
         }
         ["1", "0.5", "10", "yes"].iter().find_map(|text| self.read(text).ok())
@@ -129,12 +134,12 @@ impl SettingInfo {
     /// A placeholder for its values in help.
     pub fn value_name(&self) -> &'static str {
         match self.accepts {
-            Accepts::Number(_) => "X",
-            Accepts::Whole(_) => "N",
-            Accepts::Words(_) => "WORD",
-            Accepts::Text => "TEXT",
-            Accepts::Texts => "A,B,…",
-            Accepts::YesOrNo => "YES|NO",
+            AcceptedValues::Number(_) => "X",
+            AcceptedValues::Whole(_) => "N",
+            AcceptedValues::Words(_) => "WORD",
+            AcceptedValues::Text => "TEXT",
+            AcceptedValues::Texts => "A,B,…",
+            AcceptedValues::YesOrNo => "YES|NO",
         }
     }
 
@@ -147,18 +152,18 @@ impl SettingInfo {
             accepted: self.accepted(),
         };
         match self.accepts {
-            Accepts::Number(range) => {
+            AcceptedValues::Number(range) => {
                 let value = text.parse::<f64>().map_err(|_| refused())?;
                 Ok(range.check(value)?.into())
             }
-            Accepts::Whole(range) => {
+            AcceptedValues::Whole(range) => {
                 let value = text.parse::<u64>().map_err(|_| refused())?;
                 range.check(value as f64)?;
                 Ok(value.into())
             }
-            Accepts::Words(_) | Accepts::Text => Ok(text.into()),
-            Accepts::Texts => Ok(text.split(',').collect::<Vec<_>>().into()),
-            Accepts::YesOrNo => match text {
+            AcceptedValues::Words(_) | AcceptedValues::Text => Ok(text.into()),
+            AcceptedValues::Texts => Ok(text.split(',').collect::<Vec<_>>().into()),
+            AcceptedValues::YesOrNo => match text {
                 "yes" | "true" => Ok(true.into()),
                 "no" | "false" => Ok(false.into()),
                 _ => Err(refused()),
@@ -205,26 +210,26 @@ macro_rules! settings {
         impl $Name {
             /// The settings, in order.
             pub const SETTINGS: &'static [$crate::release::settings::SettingInfo] = &[$(
-                $(settings!(@info $type [$($accepted)+] $meaning)$(.also($also))?)?
+                $(settings!(@info $type [$($accepted)+] $meaning)$(.with_limit($also))?)?
                 $($info)?
-                .named(stringify!($field)),
+                .with_name(stringify!($field)),
             )*];
         }
     };
     (@info $type:ident [$words:literal] $meaning:literal) => {
-        $crate::release::settings::SettingInfo::words("", $words, $meaning)
+        $crate::release::settings::SettingInfo::one_of_words("", $words, $meaning)
     };
     (@info f64 [$range:expr] $meaning:literal) => {
         $crate::release::settings::SettingInfo::number($range, $meaning)
     };
     (@info $whole:ident [$range:expr] $meaning:literal) => {
-        $crate::release::settings::SettingInfo::whole($range, $meaning)
+        $crate::release::settings::SettingInfo::integer($range, $meaning)
     };
 }
 pub(crate) use settings;
 
 /// The settings of these names, for a method that has some of a list: an unknown name does not compile.
-pub(crate) const fn some<const N: usize>(
+pub(crate) const fn select_settings<const N: usize>(
     known: &'static [SettingInfo],
     names: [&str; N],
 ) -> [SettingInfo; N] {
@@ -232,7 +237,7 @@ pub(crate) const fn some<const N: usize>(
     let mut place = 0;
     while place < N {
         let mut at = 0;
-        while !same(known[at].name, names[place]) {
+        while !same_text(known[at].name, names[place]) {
             at += 1;
         }
         found[place] = known[at];
@@ -241,7 +246,7 @@ pub(crate) const fn some<const N: usize>(
     found
 }
 
-const fn same(one: &str, other: &str) -> bool {
+const fn same_text(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let mut at = 0;
     while at < one.len() && at < other.len() && one[at] == other[at] {
@@ -254,7 +259,7 @@ const fn same(one: &str, other: &str) -> bool {
 pub(crate) fn check<S: Serialize>(own: &S, known: &[SettingInfo]) -> Result<(), LearnError> {
     let written = serde_json::to_value(own).unwrap_or_default();
     for setting in known {
-        if let (Some(given), Accepts::Number(range) | Accepts::Whole(range)) =
+        if let (Some(given), AcceptedValues::Number(range) | AcceptedValues::Whole(range)) =
             (written[setting.name].as_f64(), setting.accepts)
         {
             range.check(given)?;
@@ -264,7 +269,7 @@ pub(crate) fn check<S: Serialize>(own: &S, known: &[SettingInfo]) -> Result<(), 
 }
 
 /// A method with one of its settings given; a value that parses as a number is taken as one.
-pub(crate) fn given<M: Serialize + DeserializeOwned>(
+pub(crate) fn with_text_setting<M: Serialize + DeserializeOwned>(
     (method, name): (&M, &'static str),
     known: &'static [SettingInfo],
     setting: &str,
@@ -293,9 +298,9 @@ pub(crate) fn given<M: Serialize + DeserializeOwned>(
 ///
 /// Names end in `_noise` where the number is a noise scale.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown(Vec<(&'static str, f64)>);
+pub struct PlanNumbers(Vec<(&'static str, f64)>);
 
-impl Shown {
+impl PlanNumbers {
     /// With these numbers, in the order in which they are shown.
     pub fn of(numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
         Self(numbers.into_iter().collect())
@@ -318,7 +323,7 @@ impl Shown {
     }
 }
 
-impl Serialize for Shown {
+impl Serialize for PlanNumbers {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {

@@ -12,7 +12,7 @@
 use crate::LearnError;
 use crate::release::note::{Condition, Note};
 use crate::release::request::Request;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::void::Concern;
 use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_data::Schema;
@@ -38,6 +38,9 @@ pub trait Task:
     /// The condition on a person's records where several parties hold records and a unit is a person:
     /// one party holds all of hers. `None`: a plan with a unit is not made for several parties.
     const AT_ONE_PARTY: Option<Condition> = None;
+    /// What to give instead of a request that several parties cannot carry out.
+    const AMONG_PARTIES: &'static str = "leave the parties out: they can do no more than \
+                                         add up sums under Gaussian noise";
     /// Certificates of it that `verify` refuses: unreliable, though as their version wrote them. Each
     /// entry must have its line in `SECURITY.md`.
     const VOID: &'static [Concern<Self>] = &[];
@@ -61,7 +64,7 @@ pub trait Task:
     fn facts(request: &Request<Self>) -> Result<Self::Facts, LearnError>;
 
     /// Decides everything from public facts. Must depend on nothing else.
-    fn plan(request: &Request<Self>, facts: &Self::Facts) -> Result<Planned<Self>, LearnError>;
+    fn plan(request: &Request<Self>, facts: &Self::Facts) -> Result<FamilyPlan<Self>, LearnError>;
 
     /// Must check every assumption of the theorems about the records. It is called before the first
     /// noise is drawn, and its errors must not contain a value of the records.
@@ -113,7 +116,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     }
 
     /// The main numbers of the plan, for people.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// The reason why no run can have released this, whatever the records and the draws; `None` if none
     /// is known.
@@ -189,7 +192,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
 /// A procedure without any privacy, for comparison.
 pub trait Baseline<T: Task>: Debug + Send + Sync {
     /// The main numbers of the plan, for people.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// The procedure with the rows of a public file; `None` where it uses none.
     fn with_public(&self, _rows: &Matrix) -> Option<Result<Arc<dyn Baseline<T>>, LearnError>> {
@@ -216,7 +219,7 @@ pub enum Work<T: Task> {
 
 /// The decisions of a family.
 #[derive(Debug, Clone)]
-pub struct Planned<T: Task> {
+pub struct FamilyPlan<T: Task> {
     /// The procedure.
     pub work: Work<T>,
     /// The task with every choice of a rule written down, so that a certificate stays verifiable when a

@@ -22,7 +22,7 @@ use crate::release::released::Released;
 use crate::release::task::{Task, Work};
 use crate::release::unchecked::{self, Unchecked};
 use crate::release::void::DOUBTFUL_SCHEMAS;
-use privet_core::{Whose, printable};
+use privet_core::{UnitDefinition, printable};
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Arithmetic, Provenance, Version};
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub struct Verdict {
     /// The guarantee to rely on; `None` if there is none.
     pub guarantee: Option<Guarantee>,
     /// The definition of a unit under which the claim holds, as far as the file states it.
-    pub whose: Whose,
+    pub whose: UnitDefinition,
     /// The arithmetic for which it is proved; `None` without a guarantee.
     pub arithmetic: Option<Arithmetic>,
     /// Each check, with its result.
@@ -116,7 +116,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     );
     check(
         "what was released is what such a plan can release",
-        plausible(model, again.as_ref().ok()),
+        check_plausible(model, again.as_ref().ok()),
     );
     let Notes { missing, written, stated } = Notes::of(certificate, again.as_ref().ok());
     let later = certificate.version().filter(|version| *version > Version::this());
@@ -133,7 +133,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     Verdict {
         valid,
         guarantee,
-        whose: model.whose(),
+        whose: model.unit_definition(),
         arithmetic: guarantee.map(|_| certificate.arithmetic),
         checks,
         notes,
@@ -157,7 +157,7 @@ fn states_all(planned: bool, missing: &[String], later: Option<Version>) -> Resu
 }
 
 /// Checks that the plan made again can release this artefact.
-fn plausible<T: Task>(model: &Released<T>, plan: Option<&Plan<T>>) -> Result<String, String> {
+fn check_plausible<T: Task>(model: &Released<T>, plan: Option<&Plan<T>>) -> Result<String, String> {
     let refused = match &plan.ok_or("there is no such plan")?.work {
         Work::Private(procedure) => procedure.refuses(model.artefact()),
         Work::Plain(_) => None,

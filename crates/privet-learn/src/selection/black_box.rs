@@ -14,26 +14,26 @@
 //!
 //! - m and q are public numbers ([`super::subsample`] has a rule for them).
 
-use super::election::{counted, elected};
+use super::election::{count_ballots, winner_of};
 use crate::release::admit;
 use privet_core::Unit;
 use privet_data::Dataset;
 use privet_dp::gate::{Private, Session};
-use privet_dp::mechanism::{Proxied, independent_sets};
+use privet_dp::mechanism::{WithDistance, independent_sets};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Random parts of records: public numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parts {
+pub struct RandomParts {
     /// Number of parts, m.
     pub count: u32,
     /// Probability with which a unit is in a part, q.
     pub rate: f64,
 }
 
-impl Parts {
+impl RandomParts {
     /// Upper bound on the number of parts that contain a unit, c = ⌊2mq⌋, at least 1.
-    pub fn most(self) -> u64 {
+    pub fn most_parts_of_unit(self) -> u64 {
         ((2.0 * f64::from(self.count) * self.rate).floor() as u64).max(1)
     }
 }
@@ -42,14 +42,14 @@ impl Parts {
 /// [`privet_dp::mechanism::Stability`].
 pub fn stable_answer<A: Ord + Clone + Send + Sync>(
     (data, unit): (&Dataset, Unit),
-    parts: Parts,
+    parts: RandomParts,
     function: impl Fn(&Dataset) -> A + Sync,
     otherwise: A,
     session: &mut Session<'_>,
-) -> Private<Proxied<A>> {
+) -> Private<WithDistance<A>> {
     let owners = admit::owners(unit, data);
     let units = owners.iter().max().map_or(0, |last| last + 1);
-    let most = parts.most();
+    let most = parts.most_parts_of_unit();
     let drawn = independent_sets(units, parts.count, parts.rate, most as usize, session);
     let mut ballots = vec![Vec::new(); parts.count as usize];
     for (row, owner) in owners.iter().enumerate() {
@@ -63,6 +63,6 @@ pub fn stable_answer<A: Ord + Clone + Send + Sync>(
         let answer = catch_unwind(AssertUnwindSafe(|| function(&part)));
         Some(answer.unwrap_or_else(|_| otherwise.clone()))
     };
-    let votes = counted(&ballots, vote, || true).unwrap_or_default();
-    Private::new(elected(votes, 2 * most, otherwise.clone()))
+    let votes = count_ballots(&ballots, vote, || true).unwrap_or_default();
+    Private::new(winner_of(votes, 2 * most, otherwise.clone()))
 }

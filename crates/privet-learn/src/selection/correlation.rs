@@ -26,17 +26,16 @@
 
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, kendall, marginal, open};
+use super::{Decision, PlanInput, Selector, SingleQuery, Support, kendall, marginal, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -58,7 +57,11 @@ pub const INFO: Info = Info {
     settings: Correlation::SETTINGS,
     noisy: "the choice of a column by its association",
     private: true,
-    covers: Covers { needs: Needs::Memory, printed: Cover::unprinted(NOT_PRINTED), ..Covers::ALL },
+    covers: MethodCoverage {
+        needs: TableAccess::Memory,
+        printed: Coverage::unprinted(NOT_PRINTED),
+        ..MethodCoverage::ALL
+    },
     more: (),
 };
 
@@ -93,7 +96,7 @@ settings! {
 impl Association {
     /// Returns the requested association or the default one, with the clip of entries; `capped` is true
     /// if a cap was declared.
-    pub(crate) fn settled(
+    pub(crate) fn with_clip(
         facts: &Facts,
         asked: Option<Self>,
         clip: Option<f64>,
@@ -139,9 +142,9 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Correlation) -> Result<Decis
     let facts = input.facts;
     let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
     let (association, clip) =
-        Association::settled(facts, options.association, options.clip, cap.is_some())?;
-    let way = Way { association, clip, cap };
-    let choosing = Choosing::within(facts, &input.budget, input.size, way)?;
+        Association::with_clip(facts, options.association, options.clip, cap.is_some())?;
+    let way = AssociationMeasure { association, clip, cap };
+    let choosing = AssociationChoices::with_least_noise(facts, &input.budget, input.size, way)?;
     let clip = choosing.clip();
     Ok(Decision {
         procedure: Arc::new(choosing),
@@ -152,7 +155,7 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Correlation) -> Result<Decis
 
 /// Measure of association with its settings.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct AssociationMeasure {
     pub association: Association,
     /// Bound to which entries are clamped, τ.
     pub clip: Option<f64>,
@@ -162,7 +165,7 @@ pub(crate) struct Way {
 
 /// Choices of columns by their association.
 #[derive(Debug, Clone)]
-pub(crate) struct Choosing {
+pub(crate) struct AssociationChoices {
     pub selection: Selection,
     association: Association,
     cap: Option<u32>,
@@ -172,13 +175,13 @@ pub(crate) struct Choosing {
     largest: f64,
 }
 
-impl Choosing {
+impl AssociationChoices {
     /// With the least noise that the budget allows.
-    pub fn within(
+    pub fn with_least_noise(
         facts: &Facts,
         budget: &Allowance<'_>,
         size: u32,
-        Way { association, clip, cap }: Way,
+        AssociationMeasure { association, clip, cap }: AssociationMeasure,
     ) -> Result<Self, LearnError> {
         let terms = marginal::terms(facts, clip)?;
         let rows = facts.rows as f64;
@@ -207,7 +210,7 @@ impl Choosing {
         };
         // Parametrised by one over the range; ranges above four times the usual one are not searched.
         let floor = 0.25 / usual_range(budget, f64::from(size));
-        let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
+        let scale = budget.least_scale(floor, |scale| selection.with_range(1.0 / scale).event())?;
         let selection = selection.with_range(1.0 / scale);
         let sizes = SelectionSizes::of(facts, size);
         let clip = terms.features.bound();
@@ -221,7 +224,7 @@ impl Choosing {
 
     /// Upper bound on the expected loss of association of a choice, as a fraction of the largest
     /// possible association.
-    pub fn missed(&self) -> Option<f64> {
+    pub fn expected_loss(&self) -> Option<f64> {
         let event = self.selection.choice().ok()?;
         let scale = scales(&event).first().copied()?;
         let candidates = 2.0 * self.selection.columns as f64;
@@ -261,45 +264,33 @@ impl Choosing {
         monitor: &dyn Monitor,
     ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let scores = Standing { scores: self.associations(facts, data)?, watch: &watch };
+        let scores = FixedScores { scores: self.associations(facts, data)?, watch: &watch };
         let chosen = self.selection.run(Private::new(scores), session);
         watch.went_on()?;
         Ok(chosen?)
     }
 }
 
-impl Procedure<Select> for Choosing {
+impl SingleQuery for AssociationChoices {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.selection.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([("size", self.sizes.size as f64)]).and("association_noise", self.missed())
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("size", self.sizes.size as f64)])
+            .and("association_noise", self.expected_loss())
     }
 
     fn refuses(&self, found: &Support) -> Option<&'static str> {
         found.columns.is_none().then_some("such a choice always names columns")
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "single columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Choosing {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "single columns")
     }
 
     fn ask(
@@ -314,12 +305,12 @@ impl SingleQuery for Choosing {
 }
 
 /// Scores that do not depend on earlier choices.
-struct Standing<'a> {
+struct FixedScores<'a> {
     scores: Vec<i64>,
     watch: &'a StepWatch<'a>,
 }
 
-impl Scores for Standing<'_> {
+impl Scores for FixedScores<'_> {
     fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool {
         if chosen.is_none() {
             self.scores.iter().enumerate().for_each(|(column, score)| report(column, *score));

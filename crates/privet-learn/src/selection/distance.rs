@@ -27,21 +27,20 @@ use super::marginal::{self, Marginals};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
-use super::election::{counted, elected};
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
+use super::election::{count_ballots, winner_of};
+use super::{Decision, PlanInput, Selector, SingleQuery};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
-use crate::release::registry::{FINITE, Info};
-use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noisy, Private, Session};
-use privet_dp::mechanism::{Proxied, Stability, independent_blocks};
+use privet_dp::mechanism::{Stability, WithDistance, independent_blocks};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -57,23 +56,18 @@ pub const INFO: Info = Info {
     summary: "the columns that most chunks of the records choose, released if so many chunks agree that no \
               one's records matter, and otherwise nothing",
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.2",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: Distance::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: Covers {
-        pure: UNSTABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
-    },
+    covers: UNSTABLE,
     more: (),
 };
 
 /// Ballots and candidates of the election.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Over {
+pub enum ElectionBallots {
     /// Chunks vote for columns.
     #[default]
     Votes,
@@ -87,21 +81,26 @@ settings! {
     /// Settings of `distance`.
     #[derive(Copy)]
     pub struct Distance {
-        over: Over ["votes, mode or errors"]
+        over: ElectionBallots ["votes, mode or errors"]
             "chunks that vote for columns, the column that most records have their largest entry in, \
              or the column whose sign errs least; votes unless given";
         chunks: u32 [CHUNKS] "chunks of records that vote; chosen from public facts unless given";
     }
 }
 
-/// Reason for refusing pure ε where an unstable answer may be released.
-pub(super) const UNSTABLE: Cover = Cover::No {
-    why: "releases what is not stable with probability delta, and delta is 0",
-    instead: "give a delta above 0, or method correlation or exponential",
+/// Cases covered where an unstable answer may be released: not pure ε.
+pub(super) const UNSTABLE: MethodCoverage = MethodCoverage {
+    pure: Coverage::No {
+        why: "releases what is not stable with probability delta, and delta is 0",
+        instead: "give a delta above 0, or method correlation or exponential",
+    },
+    needs: TableAccess::Memory,
+    printed: Coverage::unprinted(NOT_PRINTED),
+    ..MethodCoverage::ALL
 };
 
 /// Fraction of δ for the threshold: all but the accountant's possible rounding.
-const SHARE: f64 = 1.0 - 1e-6;
+const THRESHOLD_DELTA_SHARE: f64 = 1.0 - 1e-6;
 
 /// Stability test within a budget.
 pub(super) fn test(input: &PlanInput<'_>) -> Result<Stability, LearnError> {
@@ -110,9 +109,9 @@ pub(super) fn test(input: &PlanInput<'_>) -> Result<Stability, LearnError> {
         neighbours: facts.neighbours,
         unit: facts.unit,
         noise_scale,
-        delta: SHARE * budget.delta(),
+        delta: THRESHOLD_DELTA_SHARE * budget.delta(),
     };
-    let scale = budget.least(1.0 / budget.epsilon(), |scale| at(scale).event())?;
+    let scale = budget.least_scale(1.0 / budget.epsilon(), |scale| at(scale).event())?;
     Ok(at(scale))
 }
 
@@ -127,16 +126,16 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Distance) -> Result<Decision
     let facts = input.facts;
     let over = options.over.unwrap_or_default();
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    if over != Over::Votes && input.size > 1 {
+    if over != ElectionBallots::Votes && input.size > 1 {
         return refused("over mode and errors one column wins", "give size 1, or over votes");
     }
-    if over != Over::Votes && options.chunks.is_some() {
+    if over != ElectionBallots::Votes && options.chunks.is_some() {
         return refused(
             "only over votes are there chunks",
             "leave out the chunks, or give over votes",
         );
     }
-    if over == Over::Errors && (facts.problems > 1 || !facts.loss.needs_classes()) {
+    if over == ElectionBallots::Errors && (facts.problems > 1 || !facts.loss.needs_classes()) {
         return refused(
             "errors are counted for two classes",
             "give over votes, or a target of two classes",
@@ -148,43 +147,43 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Distance) -> Result<Decision
     let chunks = options.chunks.unwrap_or(usual as u32);
     CHUNKS.check(f64::from(chunks))?;
     let moves = match over {
-        Over::Votes => 2,
-        Over::Mode | Over::Errors => facts.relation().records() as u64,
+        ElectionBallots::Votes => 2,
+        ElectionBallots::Mode | ElectionBallots::Errors => facts.relation().records() as u64,
     };
-    let chunks = (over == Over::Votes).then_some(chunks);
+    let chunks = (over == ElectionBallots::Votes).then_some(chunks);
     let sizes = SelectionSizes::of(facts, input.size);
     Ok(Decision {
-        procedure: Arc::new(Electing { test, over, chunks, moves, sizes }),
+        procedure: Arc::new(StableElection { test, over, chunks, moves, sizes }),
         settled: Selector::Distance(Distance { over: Some(over), chunks }),
-        notes: vec![NOTHING.into()],
+        notes: vec![NO_ANSWER_NOTE.into()],
     })
 }
 
 /// Note on every release of these selectors.
-pub(super) const NOTHING: Condition = Condition::new(
+pub(super) const NO_ANSWER_NOTE: Condition = Condition::new(
     "nothing-where-unstable",
     "where no answer is stable enough nothing is chosen, which spends the budget as well",
 );
 
 /// An election and the test of its winner.
 #[derive(Debug, Clone)]
-struct Electing {
+struct StableElection {
     test: Stability,
-    over: Over,
+    over: ElectionBallots,
     chunks: Option<u32>,
     /// Upper bound on the move of a lead between neighbours, D.
     moves: u64,
     sizes: SelectionSizes,
 }
 
-impl Electing {
-    fn found(
+impl StableElection {
+    fn find_winner(
         &self,
         facts: &Facts,
         data: &Dataset,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Proxied<Vec<u32>>, LearnError> {
+    ) -> Result<WithDistance<Vec<u32>>, LearnError> {
         let marginals = Marginals::new(facts, data, &marginal::terms(facts, None)?)?;
         let otherwise: Vec<u32> = (0..self.sizes.size as u32).collect();
         let rows = 0..marginals.rows();
@@ -192,7 +191,7 @@ impl Electing {
             return Err(LearnError::Solve(SolveError::Stopped));
         }
         let votes = match self.over {
-            Over::Votes => {
+            ElectionBallots::Votes => {
                 let chunks = self.chunks.unwrap_or(1);
                 let owners = admit::owners(facts.unit, data);
                 let units = owners.iter().max().map_or(0, |last| last + 1);
@@ -203,17 +202,17 @@ impl Electing {
                     .enumerate()
                     .for_each(|(row, owner)| ballots[drawn[*owner] as usize].push(row));
                 let vote = |rows: &[usize]| marginals.best(rows, self.sizes.size);
-                counted(&ballots, vote, || watch.step())
+                count_ballots(&ballots, vote, || watch.step())
                     .ok_or(LearnError::Solve(SolveError::Stopped))?
             }
-            Over::Mode => {
+            ElectionBallots::Mode => {
                 let mut votes = BTreeMap::new();
-                for column in rows.filter_map(|row| marginals.foremost(row)) {
+                for column in rows.filter_map(|row| marginals.largest_entry(row)) {
                     *votes.entry(vec![column as u32]).or_default() += 1;
                 }
                 votes
             }
-            Over::Errors => {
+            ElectionBallots::Errors => {
                 // Correct answers of each rule: a column, and its sign (1 for the opposite).
                 let mut right = vec![[0_u64; 2]; self.sizes.open];
                 rows.for_each(|row| {
@@ -222,21 +221,21 @@ impl Electing {
                 let rules = right.iter().enumerate().flat_map(|(column, counts)| {
                     (0..2).map(move |sign| ((column as u32, sign), counts[sign]))
                 });
-                let best = elected(rules.collect(), self.moves, (0, 0));
-                return Ok(Proxied { answer: vec![best.answer.0], distance: best.distance });
+                let best = winner_of(rules.collect(), self.moves, (0, 0));
+                return Ok(WithDistance { answer: vec![best.answer.0], distance: best.distance });
             }
         };
-        Ok(elected(votes, self.moves, otherwise))
+        Ok(winner_of(votes, self.moves, otherwise))
     }
 }
 
-impl Procedure<Select> for Electing {
+impl SingleQuery for StableElection {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
@@ -245,25 +244,12 @@ impl Procedure<Select> for Electing {
         .and("chunks", self.chunks.map(f64::from))
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Electing {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "subsets of the rows")
     }
 
     fn ask(
@@ -274,7 +260,7 @@ impl SingleQuery for Electing {
         monitor: &dyn Monitor,
     ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let found = self.found(facts, data, session, &watch)?;
+        let found = self.find_winner(facts, data, session, &watch)?;
         Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }
@@ -283,7 +269,7 @@ impl SingleQuery for Electing {
 mod tests {
     use super::*;
     use crate::release::task::Task;
-    use crate::selection::subsample;
+    use crate::selection::{Select, subsample};
     use crate::{Allowance, Request};
     use privet_core::{Budget, Neighbours};
     use privet_data::matrix::{DenseMatrix, Matrix};
@@ -372,16 +358,17 @@ mod tests {
                 let data = table(&request, users, seed);
                 let other = neighbour(&data, neighbours, if users { 3 } else { 1 }, seed);
                 let worlds = [&data, &other];
-                for over in [Over::Votes, Over::Mode, Over::Errors] {
+                for over in [ElectionBallots::Votes, ElectionBallots::Mode, ElectionBallots::Errors]
+                {
                     let moves = match over {
-                        Over::Votes => 2,
+                        ElectionBallots::Votes => 2,
                         _ => facts.relation().records() as u64,
                     };
-                    let electing = Electing { test, over, chunks: Some(9), moves, sizes };
+                    let electing = StableElection { test, over, chunks: Some(9), moves, sizes };
                     let found = worlds.map(|data| {
                         let mut source = FixedSeed::new(seed);
                         let mut session = Session::start(Event::All(vec![]), &mut source);
-                        electing.found(&facts, data, &mut session, &watch).unwrap()
+                        electing.find_winner(&facts, data, &mut session, &watch).unwrap()
                     });
                     moved += check(&found, over);
                 }
@@ -389,17 +376,17 @@ mod tests {
                     let mut source = FixedSeed::new(seed);
                     let mut session = Session::start(Event::All(vec![]), &mut source);
                     subsample::voting(test, 0.05, 60, sizes)
-                        .found(&facts, data, &mut session, &watch)
+                        .find_winner(&facts, data, &mut session, &watch)
                         .unwrap()
                 });
-                moved += check(&found, Over::Votes);
+                moved += check(&found, ElectionBallots::Votes);
             }
         }
         assert!(moved > 20, "neighbours hardly differ: {moved}");
     }
 
     /// Checks both conditions; returns 1 if the answers differ.
-    fn check(found: &[Proxied<Vec<u32>>; 2], over: Over) -> u32 {
+    fn check(found: &[WithDistance<Vec<u32>>; 2], over: ElectionBallots) -> u32 {
         let [one, two] = found;
         assert!(one.distance.abs_diff(two.distance) <= 1, "{over:?}");
         let stable = one.distance.max(two.distance) >= 1;

@@ -20,7 +20,7 @@
 //! ballot of changed records may move from one candidate to another, which moves a lead by 2; the other
 //! ballots are functions of unchanged records. ∎
 
-use privet_dp::mechanism::Proxied;
+use privet_dp::mechanism::WithDistance;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,11 @@ pub fn stable_distance(lead: u64, moves: u64) -> i64 {
 }
 
 /// Returns the winner of these votes with its distance; `otherwise` if there are no votes.
-pub(crate) fn elected<A: Ord>(votes: BTreeMap<A, u64>, moves: u64, otherwise: A) -> Proxied<A> {
+pub(crate) fn winner_of<A: Ord>(
+    votes: BTreeMap<A, u64>,
+    moves: u64,
+    otherwise: A,
+) -> WithDistance<A> {
     let (mut winner, mut most, mut second) = (otherwise, 0, 0);
     // In order, so that of equal candidates the first wins.
     for (candidate, count) in votes {
@@ -41,20 +45,20 @@ pub(crate) fn elected<A: Ord>(votes: BTreeMap<A, u64>, moves: u64, otherwise: A)
             second = second.max(count);
         }
     }
-    Proxied { answer: winner, distance: stable_distance(most - second, moves) }
+    WithDistance { answer: winner, distance: stable_distance(most - second, moves) }
 }
 
 /// Counts the ballots' answers; `None` is no vote. Polls `go_on` between portions, whose number is
 /// public; returns `None` once it is false.
-pub(super) fn counted<A: Ord + Send>(
+pub(super) fn count_ballots<A: Ord + Send>(
     ballots: &[Vec<usize>],
     vote: impl Fn(&[usize]) -> Option<A> + Sync,
     go_on: impl Fn() -> bool,
 ) -> Option<BTreeMap<A, u64>> {
     /// Ballots between two polls of `go_on`.
-    const PORTION: usize = 1_024;
+    const BALLOTS_PER_POLL: usize = 1_024;
     let mut votes = BTreeMap::new();
-    for portion in ballots.chunks(PORTION) {
+    for portion in ballots.chunks(BALLOTS_PER_POLL) {
         if !go_on() {
             return None;
         }
@@ -73,7 +77,7 @@ mod tests {
 
     fn of(counts: &[u64], moves: u64) -> (usize, i64) {
         let votes = counts.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
-        let Proxied { answer, distance } = elected(votes, moves, 99);
+        let WithDistance { answer, distance } = winner_of(votes, moves, 99);
         (answer, distance)
     }
 

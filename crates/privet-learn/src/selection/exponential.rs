@@ -16,7 +16,7 @@
 //! **Cost.** Up to [`ALL`] sets all are fitted, each s³ operations a few dozen times. Beyond, sets with
 //! a common prefix are bounded together (`supports.rs`), and only those that a draw needs are fitted:
 //! the same distribution, exactly ([`privet_dp::noise::choose_lazily`]). At worst all are still fitted;
-//! so beyond [`MOST`] sets the request is refused with an estimate from public numbers, before a record
+//! so beyond [`MOST_SETS`] sets the request is refused with an estimate from public numbers, before a record
 //! is read.
 //!
 //! - ρ: √s·τ with τ the bound that entries are clamped to, at most the radius of the rows; B: 1/ρ unless
@@ -30,16 +30,15 @@ use super::noisy_answer::{NoisyAnswer, SelectionSizes, sets, unranked};
 
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
+use super::{Decision, PlanInput, Selector, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
 use crate::linear::problems;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
@@ -57,7 +56,7 @@ pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
 /// Number of sets up to which all are fitted.
 pub const ALL: usize = 200_000;
 /// Upper limit on the number of sets.
-pub const MOST: usize = 50_000_000;
+pub const MOST_SETS: usize = 50_000_000;
 /// Upper limit on the number of columns: their second moments are held in memory whole.
 const MOST_COLUMNS: usize = 4_096;
 /// Approximate seconds to fit a set of a few columns.
@@ -72,13 +71,13 @@ pub const INFO: Info = Info {
     settings: Exponential::SETTINGS,
     noisy: "the choice of a set of columns by its fit",
     private: true,
-    covers: Covers {
-        several: Cover::one_problem(
+    covers: MethodCoverage {
+        several: Coverage::one_problem(
             "give a number or two classes as target, or method correlation",
         ),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
+        needs: TableAccess::Memory,
+        printed: Coverage::unprinted(NOT_PRINTED),
+        ..MethodCoverage::ALL
     },
     more: (),
 };
@@ -95,7 +94,7 @@ settings! {
 
 /// Score of a set's fit, from public facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fits {
+pub struct SetScores {
     /// Grid of the entries: their clip and its unit.
     pub features: FeatureGrid,
     /// Norm bound of a fit's weights, B.
@@ -111,7 +110,7 @@ const GAP: f64 = 1.0 / 1024.0;
 /// Unit of score as a fraction of α.
 const UNIT: f64 = 1.0 / 65_536.0;
 
-impl Fits {
+impl SetScores {
     /// For sets of `size` columns.
     pub fn new(facts: &Facts, size: u32, clip: f64, ball: Option<f64>) -> Result<Self, LearnError> {
         let features = FeatureGrid::new(CLIP.check(clip)?);
@@ -152,26 +151,26 @@ impl Fits {
         go_on: impl Fn() -> bool,
     ) -> Result<Option<Vec<i64>>, SolveError> {
         let moments = Moments::new(&data.features, labels, shape.0, self.features);
-        moments.map(|moments| self.fitted(&moments, shape, go_on)).transpose()
+        moments.map(|moments| self.score_sets(&moments, shape, go_on)).transpose()
     }
 
     /// The score of every set, in order. Polls `go_on` between portions.
-    fn fitted(
+    fn score_sets(
         &self,
         moments: &Moments,
         (open, size): (usize, usize),
         go_on: impl Fn() -> bool,
     ) -> Result<Vec<i64>, SolveError> {
         /// Sets between two polls of `go_on`.
-        const PORTION: usize = 65_536;
+        const SETS_PER_POLL: usize = 65_536;
         let one = |rank: usize| self.score(moments, &unranked(rank, open, size));
         let count = sets(open, size).unwrap_or(0);
         let mut all = Vec::with_capacity(count);
-        for first in (0..count).step_by(PORTION) {
+        for first in (0..count).step_by(SETS_PER_POLL) {
             if !go_on() {
                 return Err(SolveError::Stopped);
             }
-            let portion = (first..count.min(first + PORTION)).into_par_iter().map(one);
+            let portion = (first..count.min(first + SETS_PER_POLL)).into_par_iter().map(one);
             all.extend(portion.collect::<Vec<i64>>());
         }
         Ok(all)
@@ -195,7 +194,7 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Exponential) -> Result<Decis
             instead: "give at most 4096 columns, or method correlation",
         });
     }
-    let count = sets(open(facts), size as usize).filter(|count| *count <= MOST);
+    let count = sets(open(facts), size as usize).filter(|count| *count <= MOST_SETS);
     let Some(count) = count else {
         let (columns, size) = (open(facts) as f64, f64::from(size));
         let ln: f64 =
@@ -204,13 +203,13 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Exponential) -> Result<Decis
         return Err(LearnError::NotCovered {
             what: format!(
                 "there are about {sets:.1e} sets of {size} of {columns} columns, which at worst are all fitted: some \
-                 {hours:.1e} hours, and {MOST} sets are accepted"
+                 {hours:.1e} hours, and {MOST_SETS} sets are accepted"
             ),
             instead: "give a smaller size or fewer columns, or method correlation",
         });
     };
     let clip = options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound));
-    let fits = Fits::new(facts, size, clip, options.ball)?;
+    let fits = SetScores::new(facts, size, clip, options.ball)?;
     let choice = Choice {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -219,7 +218,7 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Exponential) -> Result<Decis
         candidates: count,
     };
     let floor = 0.25 / input.budget.epsilon();
-    let scale = input.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let scale = input.budget.least_scale(floor, |scale| choice.with_range(1.0 / scale).event())?;
     let sizes = SelectionSizes::of(facts, size);
     Ok(Decision {
         procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, sizes }),
@@ -232,19 +231,19 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Exponential) -> Result<Decis
 #[derive(Debug, Clone)]
 struct Fitting {
     choice: Choice,
-    fits: Fits,
+    fits: SetScores,
     sizes: SelectionSizes,
 }
 
-impl Procedure<Select> for Fitting {
+impl SingleQuery for Fitting {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.choice.event()?)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let missed =
             (self.choice.candidates as f64).ln() / self.choice.rate * UNIT * self.fits.record;
-        Shown::of([
+        PlanNumbers::of([
             ("size", self.sizes.size as f64),
             ("sets", self.choice.candidates as f64),
             ("fit_noise", missed),
@@ -255,25 +254,12 @@ impl Procedure<Select> for Fitting {
         found.columns.is_none().then_some("such a choice always names columns")
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Fitting {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "pairs of columns")
     }
 
     fn ask(
@@ -289,7 +275,7 @@ impl SingleQuery for Fitting {
         let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         if self.choice.candidates <= ALL {
-            let scores = self.fits.fitted(&moments, shape, || watch.step())?;
+            let scores = self.fits.score_sets(&moments, shape, || watch.step())?;
             return Ok(self.choice.run(Private::new(scores), session)?.map(NoisyAnswer::Set));
         }
         let supports = Supports::new(moments, self.fits, shape, || watch.goes_on());

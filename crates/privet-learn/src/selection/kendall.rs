@@ -86,7 +86,7 @@ fn entries(features: &Matrix, columns: usize) -> Vec<Vec<(u32, f32)>> {
 
 /// An entry with the rank of its target, and the index range of that rank among the column's own
 /// entries.
-struct Ranked {
+struct RankedEntry {
     x: f32,
     rank: usize,
     first: usize,
@@ -100,14 +100,14 @@ fn pair_count(column: &[(u32, f32)], ranks: &Ranks) -> i64 {
         let rank = ranks.of[*row as usize];
         let first = own.partition_point(|other| *other < rank);
         let after = first + own[first..].partition_point(|other| *other == rank);
-        Ranked { x: *x, rank: rank as usize, first, after }
+        RankedEntry { x: *x, rank: rank as usize, first, after }
     };
-    let mut entries: Vec<Ranked> = column.iter().map(ranked).collect();
+    let mut entries: Vec<RankedEntry> = column.iter().map(ranked).collect();
     entries.sort_unstable_by(|one, other| one.x.total_cmp(&other.x));
     let mut seen = Fenwick(vec![0; own.len() + 1]);
     let (mut sum, mut inserted) = (0, 0);
     for group in entries.chunk_by(|one, other| one.x == other.x) {
-        for Ranked { x, rank, first, after } in group {
+        for RankedEntry { x, rank, first, after } in group {
             // Smaller entries agree if their target is smaller as well.
             sum += seen.before(*first) - (inserted - seen.before(*after));
             let zeros_below = ranks.below[*rank] - *first as i64;

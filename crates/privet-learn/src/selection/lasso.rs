@@ -22,26 +22,24 @@
 //!   curvature of independent columns, spread as the schema declares.
 //! - Tested by `margins/tests.rs`, `tests/all/select.rs`.
 
-use super::distance::{NOTHING, UNSTABLE, test};
-use super::margins::{Ended, Scaled, Steps};
+use super::distance::{NO_ANSWER_NOTE, UNSTABLE, test};
+use super::margins::{ScaledMoments, Steps, Stopped};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::squares::LARGEST_SIZE;
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
+use super::{Decision, PlanInput, Selector, SingleQuery, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
-use crate::release::registry::{FINITE, Info};
-use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noisy, Private, Session};
-use privet_dp::mechanism::{Proxied, Stability};
+use privet_dp::mechanism::{Stability, WithDistance};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use privet_optim::vertex::FeatureGrid;
@@ -55,7 +53,7 @@ pub const CURVATURE: Range = Range::from("curvature", 1e-3, 1.0);
 /// Upper bound on the rounding error of a quotient.
 const ROUNDING: f64 = 1.0 / 512.0;
 /// Upper limit on the number of columns whose second moments are held.
-const WIDEST: usize = 2_048;
+const MOST_COLUMNS: usize = 2_048;
 
 /// Registry entry of `lasso-stability`.
 pub const INFO: Info = Info {
@@ -63,16 +61,11 @@ pub const INFO: Info = Info {
     summary: "the columns that the LASSO keeps, released if a test proves that no one's records can change \
               them, and otherwise nothing; needs very many rows",
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.4.2, with other margins",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: LassoStability::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: Covers {
-        pure: UNSTABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
-    },
+    covers: UNSTABLE,
     more: (),
 };
 
@@ -107,11 +100,11 @@ pub(crate) fn plan(
         );
     }
     let size = input.size as usize;
-    if size > LARGEST_SIZE || open(facts) > WIDEST || facts.rows > 1 << 21 {
+    if size > LARGEST_SIZE || open(facts) > MOST_COLUMNS || facts.rows > 1 << 21 {
         return refused(
             format!(
                 "{size} columns of {}, and {} rows: the test is made for at most {LARGEST_SIZE} of \
-                 {WIDEST}, and 2^21 rows",
+                 {MOST_COLUMNS}, and 2^21 rows",
                 open(facts),
                 facts.rows
             ),
@@ -122,7 +115,7 @@ pub(crate) fn plan(
     let records = facts.relation().records();
     let rows = facts.rows as f64;
     // One more, since the search may miss a distance of at most 1.
-    let needed = needed(&test) * records + 1.0;
+    let needed = release_distance(&test) * records + 1.0;
     // Half the curvature of independent columns whose entries are no larger than if spread evenly.
     let usual = 0.5 * (facts.entry_scale / facts.entry_bound).powi(2).min(1.0 / 3.0);
     let curvature = CURVATURE.check(options.curvature.unwrap_or(usual))?;
@@ -163,12 +156,12 @@ pub(crate) fn plan(
             lambda: Some(lambda),
             curvature: Some(curvature),
         }),
-        notes: vec![NOTHING.into()],
+        notes: vec![NO_ANSWER_NOTE.into()],
     })
 }
 
 /// The distance at which an answer is released in 98 of 100 runs.
-fn needed(test: &Stability) -> f64 {
+fn release_distance(test: &Stability) -> f64 {
     test.threshold() as f64 + 1.0 + (test.noise_scale * 25_f64.ln()).ceil()
 }
 
@@ -201,47 +194,34 @@ struct Testing {
 
 impl Testing {
     /// The integer distance d̂ = ⌊max(0, d − 1)/r⌋, with rounding debited.
-    fn whole(&self, distance: f64) -> i64 {
+    fn integer_distance(&self, distance: f64) -> i64 {
         let quotient = (distance - 1.0 - ROUNDING) / (self.records * (1.0 + ROUNDING));
         quotient.floor().clamp(0.0, 1e15) as i64
     }
 }
 
-impl Procedure<Select> for Testing {
+impl SingleQuery for Testing {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lambda", self.steps.lambda),
             ("rows_needed", self.rows_needed.ceil()),
-            ("most_steps", self.steps.most(self.sizes.open)),
+            ("most_steps", self.steps.most_steps(self.sizes.open)),
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "products of columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Testing {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "products of columns")
     }
 
     fn ask(
@@ -255,14 +235,14 @@ impl SingleQuery for Testing {
         let grid = FeatureGrid::new(facts.entry_bound);
         let labels = problems::labels(facts, data, 0)?;
         let SelectionSizes { open, size } = self.sizes;
-        let scaled = Scaled::new(&data.features, &labels, open, grid, size)
+        let scaled = ScaledMoments::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let searched = scaled.searched(&self.steps, || watch.goes_on());
-        let searched = searched.map_err(|Ended| LearnError::Solve(SolveError::Stopped))?;
+        let searched = scaled.search_stable_set(&self.steps, || watch.goes_on());
+        let searched = searched.map_err(|Stopped| LearnError::Solve(SolveError::Stopped))?;
         let otherwise: Vec<u32> = (0..size as u32).collect();
-        let found = searched.map(|(set, distance)| (set, self.whole(distance)));
+        let found = searched.map(|(set, distance)| (set, self.integer_distance(distance)));
         let (answer, distance) = found.unwrap_or((otherwise, 0));
-        let found = Proxied { answer, distance };
+        let found = WithDistance { answer, distance };
         Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }

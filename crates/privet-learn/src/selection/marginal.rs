@@ -1,21 +1,21 @@
 //! Sums of label times entry, per column, over all records or some: exact integers.
 //!
 //! sumⱼ = Σᵢ mᵢkᵢⱼ, mᵢ the derivative of the loss at θ = 0 (a label), kᵢⱼ an entry clamped and truncated
-//! toward 0, both as integer multiples of a unit ([`Terms`]). A record's term is at most M·K in absolute
+//! toward 0, both as integer multiples of a unit ([`ScoreTerms`]). A record's term is at most M·K in absolute
 //! value, whatever the other records are.
 
 use super::open;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::frank_wolfe::{CLIP, Terms, slope};
+use crate::linear::frank_wolfe::{CLIP, ScoreTerms, slope};
 use crate::linear::problems;
 use privet_data::Dataset;
 use privet_optim::vertex::GridMatrix;
 
 /// The clip τ of entries, the bound S on derivatives and the sensitivity Δ, from public facts.
-pub(super) fn terms(facts: &Facts, clip: Option<f64>) -> Result<Terms, LearnError> {
+pub(super) fn terms(facts: &Facts, clip: Option<f64>) -> Result<ScoreTerms, LearnError> {
     let clip = CLIP.check(clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
-    Ok(Terms::new(facts, clip, slope(facts)))
+    Ok(ScoreTerms::new(facts, clip, slope(facts)))
 }
 
 /// Records as integers.
@@ -27,7 +27,7 @@ pub(super) struct Marginals {
 }
 
 impl Marginals {
-    pub fn new(facts: &Facts, data: &Dataset, terms: &Terms) -> Result<Self, LearnError> {
+    pub fn new(facts: &Facts, data: &Dataset, terms: &ScoreTerms) -> Result<Self, LearnError> {
         let features = GridMatrix::new(&data.features, terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let one = |problem| -> Result<Vec<i32>, LearnError> {
@@ -93,7 +93,7 @@ impl Marginals {
 
     /// Column of a row's entry of largest absolute value, of equal ones the first; `None` for a row of
     /// zeros.
-    pub fn foremost(&self, row: usize) -> Option<usize> {
+    pub fn largest_entry(&self, row: usize) -> Option<usize> {
         let mut best = None;
         let mut largest = 0;
         self.features.for_row(row, |column, k| {

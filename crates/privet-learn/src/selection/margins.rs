@@ -55,7 +55,8 @@
 //!
 //! If an earlier set has a solution that satisfies the conditions of optimality with its margins, it is
 //! Γ: then the search ends there. The Lipschitz constant is computed from the records (a sum of absolute
-//! second moments), at most pN: with it the number of steps is at most [`Steps::most`], a public number.
+//! second moments), at most pN: with it the number of steps is at most [`Steps::most_steps`], a public
+//! number.
 //!
 //! **Accuracy.** Second moments are integers, exact before they are scaled. z solves Hz = c − Λσ by
 //! Cholesky, whose condition is at most sN/m ≤ 2s/[`super::lasso::CURVATURE`]'s lower end; margins are
@@ -66,7 +67,7 @@
 //! not 0; n moves with the records but is treated as constant; and the steps are larger (12s²/Ψ for G,
 //! 4s^(3/2)/Ψ for nρ, with Λ > 16s²/Ψ).
 
-use super::squares::{Moments, smallest_eigenvalue, solved};
+use super::squares::{Moments, smallest_eigenvalue, solve_ridge};
 use privet_data::matrix::Matrix;
 use privet_optim::lasso::{LeastSquares, least_squares, rounding_allowed, steps};
 use privet_optim::vertex::FeatureGrid;
@@ -104,7 +105,7 @@ impl Steps {
     }
 
     /// Bound r(E) on the distance from the minimiser at excess E.
-    fn reach(&self, excess: f64) -> f64 {
+    fn minimiser_distance(&self, excess: f64) -> f64 {
         let outside = excess / (2.0 * self.outside());
         ((2.0 * excess).sqrt() + self.cap.sqrt() * outside) / self.curvature.sqrt() + outside
     }
@@ -118,7 +119,7 @@ impl Steps {
         let mut all = vec![Stage { distance: size.sqrt(), target: first.max(last) }];
         while let Some(before) = all.last().filter(|before| before.target > last).copied() {
             let target = (before.target / 4.0).max(last);
-            all.push(Stage { distance: self.reach(before.target), target });
+            all.push(Stage { distance: self.minimiser_distance(before.target), target });
         }
         all
     }
@@ -132,7 +133,7 @@ impl Steps {
     }
 
     /// Upper bound on the number of descent steps over `columns` columns.
-    pub fn most(&self, columns: usize) -> f64 {
+    pub fn most_steps(&self, columns: usize) -> f64 {
         let smoothness = (columns as f64 * self.cap).max(1.0) * (1.0 + 1e-6);
         self.stages().iter().map(|stage| stage.steps(smoothness) as f64).sum()
     }
@@ -145,12 +146,12 @@ impl Stage {
 }
 
 /// Second moments in the units of the theorems.
-pub(super) struct Scaled {
+pub(super) struct ScaledMoments {
     moments: LeastSquares,
     rows: usize,
 }
 
-impl Scaled {
+impl ScaledMoments {
     /// Moments of the first `columns` columns; targets in [−1, 1] are multiplied by s. `None` for 2³²
     /// rows or more.
     pub fn new(
@@ -162,16 +163,16 @@ impl Scaled {
     ) -> Option<Self> {
         let moments = Moments::new(features, labels, columns, grid)?;
         // Entries are scaled so that their bound is 1.
-        let (gram, linear) = moments.scaled(1.0 / grid.bound(), size as f64);
+        let (gram, linear) = moments.scaled_moments(1.0 / grid.bound(), size as f64);
         Some(Self { moments: LeastSquares::new(gram, linear)?, rows: labels.len() })
     }
 
     /// Returns Γ and d, or `None` if d is at most 1; `Err` if `go_on` stopped the search.
-    pub fn searched(
+    pub fn search_stable_set(
         &self,
         steps: &Steps,
         mut go_on: impl FnMut() -> bool,
-    ) -> Result<Option<(Vec<u32>, f64)>, Ended> {
+    ) -> Result<Option<(Vec<u32>, f64)>, Stopped> {
         // With more records than the cap, D does not pass, and no theorem covers its rounding.
         if self.rows as f64 >= steps.cap {
             return Ok(None);
@@ -191,7 +192,7 @@ impl Scaled {
             };
             theta = self.moments.descend((smoothness, steps.lambda), theta, count, &mut seen);
             if told {
-                return Err(Ended);
+                return Err(Stopped);
             }
             if found.is_some() {
                 break;
@@ -215,7 +216,7 @@ impl Scaled {
         let linear = self.moments.linear();
         let right: Vec<f64> =
             set.iter().zip(&signs).map(|(j, sign)| linear[*j] - steps.lambda * sign).collect();
-        let weights = solved(&block, &right, 0.0)?;
+        let weights = solve_ridge(&block, &right, 0.0)?;
         let sizes: Vec<f64> = weights.iter().zip(&signs).map(|(w, sign)| w * sign).collect();
         let mut theta = vec![0.0; columns];
         set.iter().zip(&weights).for_each(|(j, weight)| theta[*j] = *weight);
@@ -239,7 +240,7 @@ impl Scaled {
 
 /// The search was stopped by its `go_on`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ended;
+pub(super) struct Stopped;
 
 #[cfg(test)]
 mod tests;

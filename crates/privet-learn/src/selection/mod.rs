@@ -32,32 +32,34 @@ mod squares;
 pub mod subsample;
 mod supports;
 
-pub(crate) use election::elected;
 pub use election::stable_distance;
+pub(crate) use election::winner_of;
 pub use learners::{SELECTORS, Selector};
+use noisy_answer::Selecting;
 pub(crate) use noisy_answer::{NoisyAnswer, SelectionSizes};
 
 #[cfg(test)]
 #[path = "../../tests/toys/listed.rs"]
 mod listed;
 
-use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
-use crate::{LearnError, Method, Request};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
+use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::encode::Encoding;
 use privet_data::{Dataset, Schema};
+use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noisy, Session};
-use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 use std::sync::Arc;
 
 /// Limits on the number of columns to select.
@@ -98,10 +100,24 @@ impl Artefact for Support {
     }
 }
 
-/// A selector's single query, for callers that read its answer in a walk of their own.
-pub(crate) trait SingleQuery: Procedure<Select> {
+/// A selector: a single query, whose answer a caller may read in a walk of its own.
+pub(crate) trait SingleQuery: Debug + Send + Sync {
+    /// The cost of the query.
+    fn event(&self) -> Result<Event, LearnError>;
+
+    /// The main numbers of the plan, for people.
+    fn settings(&self) -> PlanNumbers;
+
+    /// The reason why the query cannot have led to this set; `None` if none is known.
+    fn refuses(&self, _found: &Support) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the public numbers by which the answer is read.
     fn sizes(&self) -> SelectionSizes;
+
+    /// The rows in memory, or the reason why they must be.
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError>;
 
     /// Answers the query under noise.
     fn ask(
@@ -115,7 +131,7 @@ pub(crate) trait SingleQuery: Procedure<Select> {
 
 /// A selector's plan.
 pub(crate) struct Decision {
-    /// Procedure to run.
+    /// The query to run.
     pub procedure: Arc<dyn SingleQuery>,
     /// The selector with every setting filled in by its rule.
     pub settled: Selector,
@@ -142,17 +158,10 @@ impl Task for Select {
     type Artefact = Support;
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
-        let loss = match request.schema.classes() {
-            Some(_) => Loss::Logistic,
-            None => Loss::SQUARED,
-        };
-        // The learner does not matter: facts are those of rows and target.
-        let task = Erm { loss, method: Method::Auto(Default::default()) };
-        let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-        Facts::of(&of_rows)
+        Facts::of_rows(request)
     }
 
-    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let Self { size, method } = &request.task;
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         SIZE.check(f64::from(*size))?;
@@ -170,8 +179,8 @@ impl Task for Select {
             calibration: request.calibration,
             size: *size,
         })?;
-        Ok(Planned {
-            work: Work::Private(decision.procedure),
+        Ok(FamilyPlan {
+            work: Work::Private(Arc::new(Selecting(decision.procedure))),
             settled: Self { size: *size, method: decision.settled },
             arithmetic: Arithmetic::Finite,
             notes: decision.notes,
@@ -210,6 +219,6 @@ impl Select {
         (epsilon, delta): (f64, Option<f64>),
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+        Ok(Request::new(schema.clone(), rows, neighbours, self).with_budget(budget))
     }
 }

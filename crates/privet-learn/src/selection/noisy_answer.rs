@@ -1,13 +1,18 @@
 //! Reads a noisy answer as a set of columns: a walk with a single query.
 
-use super::{Support, open};
+use super::{Select, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::ask::ask;
+use crate::release::settings::PlanNumbers;
+use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
+use privet_dp::account::Event;
 use privet_dp::gate::{Next, Noisy, Session, Walk};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A selector's noisy answer.
 pub(crate) enum NoisyAnswer {
@@ -32,20 +37,6 @@ pub(crate) struct SelectionSizes {
 impl SelectionSizes {
     pub fn of(facts: &Facts, size: u32) -> Self {
         Self { open: open(facts), size: size as usize }
-    }
-
-    /// Serialises these numbers as the start of a walk.
-    pub fn start(self) -> Option<serde_json::Value> {
-        serde_json::to_value(self).ok()
-    }
-
-    /// Makes the query once and reads its answer.
-    pub fn walk(
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-        mut answer: impl FnMut(&mut Session<'_>) -> Result<Noisy<NoisyAnswer>, LearnError>,
-    ) -> Result<Noisy<Support>, LearnError> {
-        ask::<Self>(session, &StepWatch::new(monitor), |(), session| answer(session))
     }
 
     /// Returns the answer as a vector: nonzero at the selected columns, all 0 if no answer was stable
@@ -107,6 +98,41 @@ pub(super) fn sets(open: usize, size: usize) -> Option<usize> {
         }
     }
     usize::try_from(count).ok()
+}
+
+/// A selector's procedure: its query is made once, and the answer read.
+#[derive(Debug, Clone)]
+pub(super) struct Selecting(pub Arc<dyn SingleQuery>);
+
+impl Procedure<Select> for Selecting {
+    fn event(&self) -> Result<Event, LearnError> {
+        self.0.event()
+    }
+
+    fn settings(&self) -> PlanNumbers {
+        self.0.settings()
+    }
+
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        self.0.refuses(found)
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.0.sizes()).ok()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noisy<Support>, LearnError> {
+        let data = self.0.rows(table)?;
+        ask::<SelectionSizes>(session, &StepWatch::new(monitor), |(), session| {
+            self.0.ask(facts, data, session, monitor)
+        })
+    }
 }
 
 impl Walk for SelectionSizes {

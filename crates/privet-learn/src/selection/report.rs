@@ -2,9 +2,9 @@
 
 use super::{SIZE, Select, Selector};
 use crate::LearnError;
-use crate::release::family::{Budgeted, Family, Offered};
+use crate::release::family::{BudgetOptions, Family, OfferedFamily};
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, number, target, told};
+use crate::release::report::{Part, Report, Section, number, release_json, target};
 use crate::release::request::Request;
 use crate::release::settings::SettingInfo;
 use privet_core::printable;
@@ -36,14 +36,14 @@ impl Family for Select {
         Report::new(
             format!("{size} columns that say much of {target}, chosen by method {method}."),
             vec![Section::new("Columns", [Part::Lines(list)])],
-            told(request, own),
+            release_json(request, own),
         )
     }
 }
 
-impl Offered for Select {
-    const ABOUT: &'static str = "Choose columns by how much they say of the target, privately, and write them with their certificate";
-    const LONG: &'static str = "\
+impl OfferedFamily for Select {
+    const HELP_LINE: &'static str = "Choose columns by how much they say of the target, privately, and write them with their certificate";
+    const HELP_TEXT: &'static str = "\
 Chooses so many columns of a table, those that say most of the target, and writes them with a
 certificate into one file. Columns are those of the encoded table: a number is one, a category is
 one for each of its values.
@@ -68,12 +68,12 @@ Examples:
   privet select table.csv --schema s.toml --size 2 --method distance --epsilon 2 --delta 1e-6 \\
       --set chunks=200 --out columns.json";
     type Learner = Selector;
-    const WORDS: &'static [SettingInfo] =
-        &[SettingInfo::whole(SIZE, "How many columns to choose").needed()];
+    const REQUEST_FIELDS: &'static [SettingInfo] =
+        &[SettingInfo::integer(SIZE, "How many columns to choose").required()];
 
-    fn asked(
+    fn build_request(
         self,
-        budget: &Budgeted,
+        budget: &BudgetOptions,
         schema: &Schema,
         rows: u64,
     ) -> Result<Request<Self>, LearnError> {

@@ -77,7 +77,7 @@ impl Moments {
     }
 
     /// XᵀX and Xᵀy, entries multiplied by `entry` and targets by `target`.
-    pub fn scaled(&self, entry: f64, target: f64) -> (Vec<f64>, Vec<f64>) {
+    pub fn scaled_moments(&self, entry: f64, target: f64) -> (Vec<f64>, Vec<f64>) {
         let unit = self.unit * entry;
         let gram = self.gram.iter().map(|sum| *sum as f64 * (unit * unit)).collect();
         let label = unit * LABEL_UNIT * target;
@@ -125,7 +125,7 @@ impl Moments {
 
     /// Products of every column with the residual of the fit of `set`, Xᵀ(y − X_Pθ), and the energy
     /// ½(Σy² − ‖X_Pθ‖²).
-    pub fn remaining(&self, set: &[u32], radius: f64) -> (Vec<f64>, f64) {
+    pub fn residual_products(&self, set: &[u32], radius: f64) -> (Vec<f64>, f64) {
         let (gram, linear) = self.block(set);
         let theta = if set.is_empty() { vec![] } else { in_ball(&gram, &linear, radius) };
         let one = |column: u32| {
@@ -180,7 +180,7 @@ fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
     let largest = (0..size).map(|j| gram[j * size + j]).fold(0.0, f64::max);
     // A ridge that is negligible but makes the factorisation possible.
     let least = 1e-14 * largest.max(f64::MIN_POSITIVE) * size as f64;
-    let free = [0.0, least].into_iter().find_map(|ridge| solved(gram, linear, ridge));
+    let free = [0.0, least].into_iter().find_map(|ridge| solve_ridge(gram, linear, ridge));
     if let Some(free) = free.filter(|free| norm(free) <= radius) {
         return free;
     }
@@ -191,10 +191,10 @@ fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
         if middle <= low || middle >= high {
             break;
         }
-        let inside = solved(gram, linear, middle).is_some_and(|theta| norm(&theta) <= radius);
+        let inside = solve_ridge(gram, linear, middle).is_some_and(|theta| norm(&theta) <= radius);
         if inside { high = middle } else { low = middle }
     }
-    let mut theta = solved(gram, linear, high).unwrap_or_else(|| vec![0.0; size]);
+    let mut theta = solve_ridge(gram, linear, high).unwrap_or_else(|| vec![0.0; size]);
     let length = norm(&theta);
     if length > radius {
         theta.iter_mut().for_each(|t| *t *= radius / length);
@@ -237,7 +237,7 @@ pub(super) fn smallest_eigenvalue(matrix: &[f64], size: usize) -> f64 {
 }
 
 /// (G + μI)⁻¹c by Cholesky; `None` if a pivot is not above 0.
-pub(super) fn solved(gram: &[f64], linear: &[f64], ridge: f64) -> Option<Vec<f64>> {
+pub(super) fn solve_ridge(gram: &[f64], linear: &[f64], ridge: f64) -> Option<Vec<f64>> {
     let size = linear.len();
     let mut lower = vec![0.0; size * size];
     let mut theta = linear.to_vec();

@@ -27,26 +27,24 @@
 //! - Parts are processed on all cores, independently: no state is carried from one to another.
 //! - Tested by `tests/all/select.rs`.
 
-use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
+use super::distance::{NO_ANSWER_NOTE, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
-use super::election::{counted, elected};
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
+use super::election::{count_ballots, winner_of};
+use super::{Decision, PlanInput, Selector, SingleQuery};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::note::Note;
-use crate::release::registry::{FINITE, Info};
-use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noisy, Private, Session};
-use privet_dp::mechanism::{Proxied, Stability, independent_sets};
+use privet_dp::mechanism::{Stability, WithDistance, independent_sets};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -62,16 +60,11 @@ pub const INFO: Info = Info {
     summary: "the columns that most random parts of the records choose, released if so many agree that no \
               one's records matter, and otherwise nothing; needs many rows",
     source: "Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1 with fewer parts",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: Subsample::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: Covers {
-        pure: UNSTABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
-    },
+    covers: UNSTABLE,
     more: (),
 };
 
@@ -96,7 +89,7 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Subsample) -> Result<Decisio
     let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
     PARTS.check(f64::from(parts))?;
     let voting = voting(test, rate, parts, SelectionSizes::of(facts, input.size));
-    let mut notes = vec![NOTHING.into()];
+    let mut notes = vec![NO_ANSWER_NOTE.into()];
     if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
         notes.push(Note::expectation(
             "no answer can come out of so few parts but by chance: give more of them, or a smaller rate",
@@ -110,14 +103,14 @@ pub(crate) fn plan(input: &PlanInput<'_>, options: &Subsample) -> Result<Decisio
 }
 
 /// Votes of `parts` random parts, with c = ⌊2mq⌋.
-pub(super) fn voting(test: Stability, rate: f64, parts: u32, sizes: SelectionSizes) -> Voting {
+pub(super) fn voting(test: Stability, rate: f64, parts: u32, sizes: SelectionSizes) -> PartVotes {
     let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
-    Voting { test, rate, parts, most, sizes }
+    PartVotes { test, rate, parts, most, sizes }
 }
 
 /// Random parts that vote, and the test of the winner.
 #[derive(Debug, Clone)]
-pub(super) struct Voting {
+pub(super) struct PartVotes {
     test: Stability,
     rate: f64,
     parts: u32,
@@ -126,14 +119,14 @@ pub(super) struct Voting {
     sizes: SelectionSizes,
 }
 
-impl Voting {
-    pub(super) fn found(
+impl PartVotes {
+    pub(super) fn find_winner(
         &self,
         facts: &Facts,
         data: &Dataset,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Proxied<Vec<u32>>, LearnError> {
+    ) -> Result<WithDistance<Vec<u32>>, LearnError> {
         let marginals = Marginals::new(facts, data, &marginal::terms(facts, None)?)?;
         let owners = admit::owners(facts.unit, data);
         let units = owners.iter().max().map_or(0, |last| last + 1);
@@ -143,19 +136,19 @@ impl Voting {
             drawn[*owner].iter().for_each(|part| ballots[*part as usize].push(row));
         }
         let vote = |rows: &[usize]| marginals.best(rows, self.sizes.size);
-        let votes = counted(&ballots, vote, || watch.step());
+        let votes = count_ballots(&ballots, vote, || watch.step());
         let votes = votes.ok_or(LearnError::Solve(SolveError::Stopped))?;
-        Ok(elected(votes, 2 * self.most, (0..self.sizes.size as u32).collect()))
+        Ok(winner_of(votes, 2 * self.most, (0..self.sizes.size as u32).collect()))
     }
 }
 
-impl Procedure<Select> for Voting {
+impl SingleQuery for PartVotes {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
@@ -165,25 +158,12 @@ impl Procedure<Select> for Voting {
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Voting {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "subsets of the rows")
     }
 
     fn ask(
@@ -194,7 +174,7 @@ impl SingleQuery for Voting {
         monitor: &dyn Monitor,
     ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let found = self.found(facts, data, session, &watch)?;
+        let found = self.find_winner(facts, data, session, &watch)?;
         Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }

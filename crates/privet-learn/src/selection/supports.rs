@@ -15,7 +15,7 @@
 //! number is its depth. A part is divided by its next column; sets one column longer than the prefix
 //! are all fitted.
 
-use super::exponential::Fits;
+use super::exponential::SetScores;
 use super::noisy_answer::{sets, unranked};
 use super::squares::Moments;
 use privet_dp::noise::{Part, Parts};
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 /// Sets of columns, divided lazily into parts.
 pub(super) struct Supports<G> {
     moments: Moments,
-    fits: Fits,
+    fits: SetScores,
     open: usize,
     size: usize,
     go_on: G,
@@ -32,7 +32,7 @@ pub(super) struct Supports<G> {
 
 impl<G: Fn() -> bool> Supports<G> {
     /// Parts of all sets of `size` of `open` columns; polls `go_on` whenever a part is divided.
-    pub fn new(moments: Moments, fits: Fits, (open, size): (usize, usize), go_on: G) -> Self {
+    pub fn new(moments: Moments, fits: SetScores, (open, size): (usize, usize), go_on: G) -> Self {
         Self { moments, fits, open, size, go_on }
     }
 
@@ -49,12 +49,12 @@ impl<G: Fn() -> bool> Supports<G> {
 }
 
 /// The `most` largest squares, inserted one by one.
-struct Largest {
+struct LargestSquares {
     kept: Vec<f64>,
     most: usize,
 }
 
-impl Largest {
+impl LargestSquares {
     fn add(&mut self, square: f64) {
         let place = self.kept.partition_point(|kept| *kept >= square);
         self.kept.insert(place, square);
@@ -68,8 +68,8 @@ impl Largest {
 
 impl<G: Fn() -> bool> Parts for Supports<G> {
     fn whole(&self) -> Part {
-        let (left, energy) = self.moments.remaining(&[], self.fits.ball);
-        let mut largest = Largest { kept: vec![], most: self.size };
+        let (left, energy) = self.moments.residual_products(&[], self.fits.ball);
+        let mut largest = LargestSquares { kept: vec![], most: self.size };
         left.iter().for_each(|product| largest.add(product * product));
         let count = sets(self.open, self.size).unwrap_or(0) as u64;
         self.part(0, count, self.bound(energy, largest.sum()), 0)
@@ -92,12 +92,12 @@ impl<G: Fn() -> bool> Parts for Supports<G> {
             parts.for_each(|(first, bound)| out(Part { first, size: 1, bound, depth: next as u8 }));
             return (self.go_on)();
         }
-        let (left, energy) = self.moments.remaining(alike, self.fits.ball);
+        let (left, energy) = self.moments.residual_products(alike, self.fits.ball);
         let own: f64 = alike.iter().map(|j| left[*j as usize].powi(2)).sum();
         let begin = alike.last().map_or(0, |last| *last as usize + 1);
         // Columns that leave enough columns after them.
         let end = self.open + next - self.size;
-        let mut largest = Largest { kept: vec![], most: self.size - next };
+        let mut largest = LargestSquares { kept: vec![], most: self.size - next };
         left[end..].iter().for_each(|product| largest.add(product * product));
         let mut bounds = Vec::with_capacity(end - begin);
         for column in (begin..end).rev() {
@@ -138,7 +138,7 @@ mod tests {
         let moments = Moments::new(&rows, &labels, open, grid).unwrap();
         let ball = 1.0 / (size as f64).sqrt();
         let record = 0.5 * (1.0 + ball * (size as f64).sqrt()).powi(2);
-        Supports::new(moments, Fits { features: grid, ball, record }, (open, size), || true)
+        Supports::new(moments, SetScores { features: grid, ball, record }, (open, size), || true)
     }
 
     /// Every part, down to single sets: its smaller parts contain each candidate once, no score exceeds

@@ -17,17 +17,17 @@
 
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Queries, SumNoise};
+use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::ask;
 use crate::release::family::Family;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
-use crate::release::report::{Part, Report, Section, number, told};
+use crate::release::report::{Part, Report, Section, number, release_json};
 use crate::release::request::{Calibration, ROWS};
-use crate::release::rounding::near;
-use crate::release::settings::Shown;
+use crate::release::rounding::nearly_equal;
+use crate::release::settings::PlanNumbers;
 use crate::release::support::Support;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::task::{Artefact, FamilyPlan, Procedure, Task, Work};
 use crate::release::watch::StepWatch;
 use crate::{LearnError, Released, Request};
 use privet_core::{Range, Relation};
@@ -223,7 +223,7 @@ impl Family for Count {
         Report::new(
             format!("The number of records in each category of \"{}\".", printed(&request.task.by)),
             vec![Section::new("Counts", [Part::Table(rows), Part::Lines(what_it_means.into())])],
-            told(request, own),
+            release_json(request, own),
         )
         .showing("counts", counts.artefact())
     }
@@ -231,6 +231,8 @@ impl Family for Count {
 
 impl Task for Count {
     const NAME: &'static str = "count";
+    const AMONG_PARTIES: &'static str = "give a delta above 0, law gaussian and no times: parties \
+                                         add up sums under Gaussian noise alone";
     type Facts = Cells;
     type Artefact = Counts;
 
@@ -240,7 +242,7 @@ impl Task for Count {
         Ok(Cells { widening, ..Cells::of(schema, &task.by, *rows, request.relation())? })
     }
 
-    fn plan(request: &Request<Self>, cells: &Cells) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, cells: &Cells) -> Result<FamilyPlan<Self>, LearnError> {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         if request.calibration == Calibration::Printed {
             return Err(LearnError::NotCovered {
@@ -250,11 +252,11 @@ impl Task for Count {
         }
         let times = TIMES.check(f64::from(request.task.times.unwrap_or(1)))? as u32;
         let allowance = Allowance::new(budget, &request.noise);
-        let at = |law| -> Result<Counting, LearnError> {
+        let at = |law| -> Result<NoisyCounts, LearnError> {
             let by = &request.task.by;
             let counting = |noise_scale| {
                 let (by, cells) = (by.clone(), cells.clone());
-                Counting { by, cells, law, noise_scale, times }
+                NoisyCounts { by, cells, law, noise_scale, times }
             };
             let unit = || {
                 let mu = gaussian::mu(budget.epsilon(), budget.delta());
@@ -268,7 +270,7 @@ impl Task for Count {
                 Law::Gaussian => unit(),
                 Law::Laplace => 0.01 * unit(),
             };
-            let scale = allowance.least(floor, |scale| counting(scale).events())?;
+            let scale = allowance.least_scale(floor, |scale| counting(scale).events())?;
             Ok(counting(scale))
         };
         let counting = match (request.task.law, budget.is_pure()) {
@@ -290,7 +292,7 @@ impl Task for Count {
             }
         };
         let settled = Self { law: Some(counting.law), times: Some(times), ..request.task.clone() };
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
@@ -325,7 +327,7 @@ impl Task for Count {
 
 /// The mechanism that counts with noise.
 #[derive(Debug, Clone)]
-pub(crate) struct Counting {
+pub(crate) struct NoisyCounts {
     by: String,
     cells: Cells,
     law: Law,
@@ -334,9 +336,9 @@ pub(crate) struct Counting {
     pub times: u32,
 }
 
-impl Counting {
+impl NoisyCounts {
     /// Rebuilds the mechanism of a settled request.
-    pub(crate) fn settled(request: &Request<Count>, cells: &Cells) -> Option<Self> {
+    pub(crate) fn of_settled(request: &Request<Count>, cells: &Cells) -> Option<Self> {
         let Count { by, times, law } = request.task.clone();
         let noise_scale = *request.noise.first()?;
         Some(Self { by, cells: cells.clone(), law: law?, noise_scale, times: times? })
@@ -388,12 +390,12 @@ impl Counting {
     }
 
     /// Draws one release.
-    pub(crate) fn once(
+    pub(crate) fn release_counts(
         &self,
         table: &dyn Table,
         session: &mut Session<'_>,
     ) -> Result<Noisy<Vec<f64>>, LearnError> {
-        let here = Here(vec![admit::records(table, &self.cells.labels)?]);
+        let here = LocalRecords(vec![admit::records(table, &self.cells.labels)?]);
         let questions = Queries::of(vec![Exact::Occupied(self.cells.query)], 1.0);
         let noise = match self.law {
             Law::Laplace => SumNoise::Laplace(self.laplace()),
@@ -409,18 +411,18 @@ impl Counting {
     }
 }
 
-impl Procedure<Count> for Counting {
+impl Procedure<Count> for NoisyCounts {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.events()?)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let own = [("count_noise", self.deviation()), ("cells", self.cells.names.len() as f64)];
-        Shown::of(own).and("times", (self.times > 1).then_some(f64::from(self.times)))
+        PlanNumbers::of(own).and("times", (self.times > 1).then_some(f64::from(self.times)))
     }
 
     fn refuses(&self, found: &Counts) -> Option<&'static str> {
-        if !near(found.noise, self.deviation(), 1e-9) {
+        if !nearly_equal(found.noise, self.deviation(), 1e-9) {
             return Some("the noise that it states is not the plan's");
         }
         let support = match self.law {
@@ -447,7 +449,7 @@ impl Procedure<Count> for Counting {
         monitor: &dyn Monitor,
     ) -> Result<Noisy<Counts>, LearnError> {
         let watch = StepWatch::new(monitor);
-        ask::<Tabulating>(session, &watch, |(), session| self.once(table, session))
+        ask::<Tabulating>(session, &watch, |(), session| self.release_counts(table, session))
     }
 }
 

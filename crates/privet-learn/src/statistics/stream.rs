@@ -14,7 +14,7 @@
 //! from a backup, continues the stream twice undetected: a ledger was charged once, when the stream
 //! began, and both copies state its entry.
 
-use super::count::{Count, Counting, Tabulating};
+use super::count::{Count, NoisyCounts, Tabulating};
 use crate::release::plan::plan;
 use crate::release::task::Task;
 use crate::{LearnError, Plan, Released, Request};
@@ -42,11 +42,11 @@ impl<T: Task, W: Walk> State<T, W> {
     pub fn read(path: &Path) -> Result<Self, LearnError> {
         let failed = |source| LearnError::File { path: path.display().to_string(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
-        let state: Self =
-            serde_json::from_slice(&bytes).map_err(|error| refused(path, &error.to_string()))?;
+        let state: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| state_error(path, &error.to_string()))?;
         match state.format == FORMAT {
             true => Ok(state),
-            false => Err(refused(path, &format!("accepted is the format {FORMAT}"))),
+            false => Err(state_error(path, &format!("accepted is the format {FORMAT}"))),
         }
     }
 
@@ -55,7 +55,7 @@ impl<T: Task, W: Walk> State<T, W> {
         let plan = plan(&self.request)?;
         let planned = plan.events().cloned().map(Spend::Exactly);
         if plan.request() != &self.request || Some(self.session.spend()) != planned.as_ref() {
-            return Err(refused(path, "what it may spend is not what its request plans"));
+            return Err(state_error(path, "what it may spend is not what its request plans"));
         }
         Ok(plan)
     }
@@ -65,19 +65,19 @@ impl<T: Task, W: Walk> State<T, W> {
 pub(crate) fn new_journal(path: &Path) -> Result<Journal, LearnError> {
     if path.exists() {
         let why = "there is one already: go on with it, or name another";
-        return Err(refused(path, why));
+        return Err(state_error(path, why));
     }
     let journal = journal_of(path);
     if journal.exists() {
         let why = "its journal is there without it: a process ended while it began, or the file was \
                    moved. Name another, or remove the journal if nothing was ever released from it";
-        return Err(refused(path, why));
+        return Err(state_error(path, why));
     }
     Ok(Journal::create(&journal).map_err(GateError::from)?)
 }
 
 /// The refusal of a further release.
-const ENDED: &str = "all its releases are made (one that a process lost counts as made): more of them \
+const ALL_RELEASES_MADE: &str = "all its releases are made (one that a process lost counts as made): more of them \
                      need another budget";
 
 /// The format of state files.
@@ -105,11 +105,11 @@ impl Stream {
         let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered().cloned());
+        let mut session = session.entered_in(plan.ledger_entry().cloned());
         let walk = session.begin::<Tabulating>()?;
         let session = session.suspend(walk, 0)?;
         let stream = Self { path: path.into(), plan: plan.clone(), session };
-        keep(&stream.path, stream.plan.request(), &stream.session)?;
+        replace_state(&stream.path, stream.plan.request(), &stream.session)?;
         Ok(stream)
     }
 
@@ -127,12 +127,12 @@ impl Stream {
     }
 
     /// The ledger entry that records the spending; `None` if no ledger was kept.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
-        self.session.entered()
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
+        self.session.ledger_entry()
     }
 
     /// The number of releases left, by this state; a process that ended early may have used one more.
-    pub fn left(&self) -> u64 {
+    pub fn releases_left(&self) -> u64 {
         let times = self.plan.request().task.times.unwrap_or(1);
         u64::from(times).saturating_sub(self.session.draws())
     }
@@ -143,8 +143,8 @@ impl Stream {
         table: &dyn Table,
         source: &mut dyn Source,
     ) -> Result<(Released<Count>, u64), LearnError> {
-        if self.left() == 0 {
-            return Err(refused(&self.path, ENDED));
+        if self.releases_left() == 0 {
+            return Err(state_error(&self.path, ALL_RELEASES_MADE));
         }
         let Self { path, plan, session } = self;
         let (counting, request) = (counting(&plan)?, plan.request());
@@ -152,20 +152,23 @@ impl Stream {
         let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
         let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
         let kept = |session: &Suspended<Tabulating>| {
-            keep(&path, request, session).map_err(|error| PurseError::NotKept(error.to_string()))
+            replace_state(&path, request, session)
+                .map_err(|error| PurseError::NotKept(error.to_string()))
         };
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
-        let counts = session.walk(&mut walk, |(), session| counting.once(table, session));
+        let counts = session.walk(&mut walk, |(), session| counting.release_counts(table, session));
         let counts = match counts {
             // The journal has more draws than the state.
-            Err(LearnError::Gate(GateError::NotAsPlanned)) => return Err(refused(&path, ENDED)),
+            Err(LearnError::Gate(GateError::NotAsPlanned)) => {
+                return Err(state_error(&path, ALL_RELEASES_MADE));
+            }
             counts => counts?.ok_or(GateError::NotAsPlanned)?,
         };
         let release = session.emit(counts, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
         // The state kept before the draw suffices: the journal has the draw.
-        let _ = keep(&path, request, &session);
+        let _ = replace_state(&path, request, &session);
         let left = u64::from(counting.times).saturating_sub(session.draws());
         Ok((Released::from_release(release)?, left))
     }
@@ -179,32 +182,32 @@ pub(crate) fn journal_of(path: &Path) -> PathBuf {
 }
 
 /// Replaces the state file of a stream, atomically.
-pub(crate) fn keep<T: Task, W: Walk>(
+pub(crate) fn replace_state<T: Task, W: Walk>(
     path: &Path,
     request: &Request<T>,
     session: &Suspended<W>,
 ) -> Result<(), LearnError> {
     #[derive(Serialize)]
     #[serde(bound = "T: Task, W: Serialize")]
-    struct Written<'a, T, W> {
+    struct StateFile<'a, T, W> {
         format: &'static str,
         request: &'a Request<T>,
         session: &'a Suspended<W>,
     }
-    let state = Written { format: FORMAT, request, session };
+    let state = StateFile { format: FORMAT, request, session };
     let text = serde_json::to_vec_pretty(&state).map_err(|_| GateError::Malformed)?;
     Ok(Destination::open(path, Existing::Own)?.write(&text)?)
 }
 
-fn counting(plan: &Plan<Count>) -> Result<Counting, LearnError> {
+fn counting(plan: &Plan<Count>) -> Result<NoisyCounts, LearnError> {
     // A stream draws its own noise; among parties the servers draw it.
     if plan.request().among.is_some() {
         return Err(GateError::Alone.into());
     }
-    Ok(Counting::settled(plan.request(), plan.facts()).ok_or(GateError::NotAsPlanned)?)
+    Ok(NoisyCounts::of_settled(plan.request(), plan.facts()).ok_or(GateError::NotAsPlanned)?)
 }
 
-pub(crate) fn refused(path: &Path, why: &str) -> LearnError {
+pub(crate) fn state_error(path: &Path, why: &str) -> LearnError {
     let why = privet_core::printable(why).into_owned();
     LearnError::NotAStream { path: path.display().to_string(), why }
 }

@@ -27,7 +27,7 @@ use super::count::Law;
 use super::describe::estimate::Noise;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Queries, SumNoise};
+use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::support::Support;
@@ -66,7 +66,7 @@ pub(super) fn shift(query: &Described, relation: Relation) -> f64 {
 
 /// The mechanism that releases all sums with noise.
 #[derive(Debug, Clone)]
-pub(super) struct Summing {
+pub(super) struct NoisySums {
     query: Described,
     labels: Labels,
     relation: Relation,
@@ -74,10 +74,10 @@ pub(super) struct Summing {
     noise_scale: f64,
 }
 
-impl Summing {
+impl NoisySums {
     /// Plans the least noise that the budget of a request allows. `what` names the sums' purpose in
     /// errors.
-    pub fn planned<T: Task>(
+    pub fn plan_sums<T: Task>(
         request: &Request<T>,
         query: &Described,
         labels: &Labels,
@@ -107,7 +107,7 @@ impl Summing {
             }
         };
         let allowance = Allowance::new(budget, &request.noise);
-        Ok(summing(allowance.least(floor, |scale| summing(scale).events())?))
+        Ok(summing(allowance.least_scale(floor, |scale| summing(scale).events())?))
     }
 
     fn laplace(&self) -> Laplace {
@@ -165,7 +165,7 @@ impl Summing {
         table: &dyn Table,
         session: &mut Session<'_>,
     ) -> Result<Noisy<Vec<f64>>, LearnError> {
-        let here = Here(vec![admit::records(table, &self.labels)?]);
+        let here = LocalRecords(vec![admit::records(table, &self.labels)?]);
         let query = Exact::Described(self.query.clone());
         let questions = Queries::of(vec![query], Described::UNIT);
         let noise = match self.law {

@@ -1,17 +1,17 @@
 //! The online learner without any noise, for comparison: [`super::ftrl`] with exact running sums.
 
 use super::ftrl::{EXPECTED_NORM, RATE, RATE_SETTING, RIDGE, RIDGE_SETTING, rate};
-use super::gradients::{Slopes, Slots};
+use super::gradients::{ClippedDerivatives, StreamRecords};
 use super::learners::Decision;
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Covers, Needs};
+use crate::release::covers::{MethodCoverage, TableAccess};
 use crate::release::note::Condition;
-use crate::release::registry::{Info, NONE};
+use crate::release::registry::{Info, NO_GUARANTEE};
 use crate::release::request::Calibration;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Baseline;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
@@ -21,11 +21,11 @@ pub const INFO: Info = Info {
     name: "non-private",
     summary: "ftrl with nothing noised, for comparison",
     source: "–",
-    guarantee: NONE,
+    guarantee: NO_GUARANTEE,
     settings: NonPrivate::SETTINGS,
     noisy: "nothing",
     private: false,
-    covers: Covers { needs: Needs::Memory, ..Covers::ALL },
+    covers: MethodCoverage { needs: TableAccess::Memory, ..MethodCoverage::ALL },
     more: (),
 };
 
@@ -50,13 +50,13 @@ pub(super) fn plan(
 
 /// The learner without noise.
 #[derive(Debug, Clone)]
-pub(super) struct Plain {
+pub(super) struct UnprotectedLearner {
     horizon: Horizon,
     rate: f64,
     ridge: f64,
 }
 
-impl Plain {
+impl UnprotectedLearner {
     pub fn new(horizon: &Horizon, options: &NonPrivate) -> Result<Self, LearnError> {
         let rate = match options.rate {
             Some(rate) => RATE.check(rate)?,
@@ -71,9 +71,9 @@ impl Plain {
     }
 }
 
-impl Baseline<Online> for Plain {
-    fn settings(&self) -> Shown {
-        Shown::of([("steps", f64::from(self.horizon.steps)), ("rate", self.rate)])
+impl Baseline<Online> for UnprotectedLearner {
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("steps", f64::from(self.horizon.steps)), ("rate", self.rate)])
     }
 
     fn run(
@@ -83,12 +83,12 @@ impl Baseline<Online> for Plain {
         monitor: &dyn Monitor,
     ) -> Result<Stream, LearnError> {
         let data = admit::in_memory(table, "online", "rows in their order")?;
-        let slots = Slots::of(horizon, data)?;
+        let slots = StreamRecords::of(horizon, data)?;
         let mut sum = vec![0.0; horizon.width()];
         let mut theta = sum.clone();
         let keep = super::kept_steps(horizon.kept, horizon.steps);
         let mut stream = Stream::NOTHING;
-        let mut slopes = Slopes::new(horizon);
+        let mut slopes = ClippedDerivatives::new(horizon);
         for step in 1..=horizon.steps {
             let progress = Progress {
                 iteration: step,

@@ -26,20 +26,20 @@
 //! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
 
-use super::gradients::Slots;
+use super::gradients::StreamRecords;
 use super::learners::{Decision, Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{ADDED, SINGLE};
 use super::{Horizon, Method, Online, Stream};
+use super::{NO_ADD_REMOVE, NO_USERS, ONE_TARGET};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
 use crate::linear::simplex::ENTROPY;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Procedure;
 use privet_core::Budget;
 use privet_dp::account::Event;
@@ -63,16 +63,13 @@ pub const INFO: Info = Info {
     settings: Experts::SETTINGS,
     noisy: "the choice of a column by what it has cost so far",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        several: Cover::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
+    covers: MethodCoverage {
+        printed: Coverage::unprinted(NOT_PRINTED),
+        several: ONE_TARGET,
+        needs: TableAccess::Memory,
+        private_count: NO_ADD_REMOVE,
+        users: NO_USERS,
+        ..MethodCoverage::ALL
     },
     more: (),
 };
@@ -145,9 +142,9 @@ pub(super) fn plan(
             Ok::<_, GateError>(Event::Repeat { count: horizon.steps, event })
         };
         let floor = 0.25 / usual_range(allowance, f64::from(horizon.steps));
-        Ok::<_, LearnError>(4.0 * allowance.least(floor, repeated)?)
+        Ok::<_, LearnError>(4.0 * allowance.least_scale(floor, repeated)?)
     };
-    let lambda = match (options.entropy, allowance.settled()) {
+    let lambda = match (options.entropy, allowance.settled_scale()) {
         // A plan that is made again: the accountant confirms it.
         (Some(lambda), Some(_)) => ENTROPY.check(lambda)?,
         (Some(lambda), None) => {
@@ -215,7 +212,7 @@ struct Sums {
 impl SecretState for Sums {
     fn step(
         &mut self,
-        slots: &Slots<'_>,
+        slots: &StreamRecords<'_>,
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
@@ -243,8 +240,8 @@ impl Procedure<Online> for Drawing {
         Ok(Event::Repeat { count: self.horizon.steps, event })
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("steps", f64::from(self.horizon.steps)),
             ("batch", f64::from(self.horizon.batch)),
             ("experts", self.choice.candidates as f64),

@@ -41,17 +41,17 @@
 //!   buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
-use super::gradients::{Slopes, Slots};
+use super::gradients::{ClippedDerivatives, StreamRecords};
 use super::learners::{Decision, STREAM};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{ADDED, SINGLE};
 use super::{Horizon, Online, Stream};
+use super::{NO_ADD_REMOVE, NO_USERS};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::settings::{SettingInfo, Shown, settings};
+use crate::release::settings::{PlanNumbers, SettingInfo, settings};
 use crate::release::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
@@ -94,13 +94,13 @@ pub const INFO: Info = Info {
     settings: Ftrl::SETTINGS,
     noisy: "the running sum of gradients, at each step",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
-        printed: Cover::unprinted(NOT_PRINTED),
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
+    covers: MethodCoverage {
+        pure: Coverage::gaussian("give a delta above 0, far below one over the horizon"),
+        printed: Coverage::unprinted(NOT_PRINTED),
+        needs: TableAccess::Memory,
+        private_count: NO_ADD_REMOVE,
+        users: NO_USERS,
+        ..MethodCoverage::ALL
     },
     more: (),
 };
@@ -197,7 +197,7 @@ pub(crate) fn calibrated(
     let Continual { factor, steps, participation, bound, .. } = continual(1.0);
     let moved = bound * factor.sensitivity(steps, participation)?;
     let floor = moved / account::gaussian::mu(allowance.epsilon(), allowance.delta());
-    let scale = allowance.least(floor, |scale| continual(scale).event())?;
+    let scale = allowance.least_scale(floor, |scale| continual(scale).event())?;
     Ok(continual(scale))
 }
 
@@ -325,7 +325,7 @@ impl FollowTheLeader {
     pub(super) fn begin(&self) -> Result<Gradients, LearnError> {
         Ok(Gradients {
             steps: Some(self.continual.begin()?),
-            slopes: Slopes::new(&self.horizon),
+            slopes: ClippedDerivatives::new(&self.horizon),
             unit: self.continual.step_unit,
             sum: Zeroizing::new(vec![0; self.horizon.width()]),
         })
@@ -335,7 +335,7 @@ impl FollowTheLeader {
 /// Secret state: the sum of a step's gradients.
 pub(crate) struct Gradients {
     steps: Option<Steps>,
-    slopes: Slopes,
+    slopes: ClippedDerivatives,
     unit: f64,
     sum: Zeroizing<Vec<i64>>,
 }
@@ -345,8 +345,8 @@ impl Procedure<Online> for FollowTheLeader {
         Ok(self.continual.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("steps", f64::from(self.horizon.steps)),
             ("rate", self.rate),
             ("step_noise", self.continual.noise_scale),
@@ -388,7 +388,7 @@ impl super::learners::Learner for FollowTheLeader {
 impl super::learners::SecretState for Gradients {
     fn step(
         &mut self,
-        slots: &Slots<'_>,
+        slots: &StreamRecords<'_>,
         rows: std::ops::Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,

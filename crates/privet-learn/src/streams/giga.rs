@@ -6,12 +6,10 @@
 
 use super::implicit::{self, Implicit};
 use super::learners::{Decision, STREAM};
-use super::wrapper::{Base, Wrapped, ball};
-use super::{ADDED, SINGLE};
+use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::Note;
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
@@ -25,17 +23,7 @@ pub const INFO: Info = Info {
     settings: implicit::INFO.settings,
     noisy: "every point of the descent",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
-        several: Cover::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
-    },
+    covers: OVER_A_BALL,
     more: (),
 };
 
@@ -52,7 +40,7 @@ pub(super) fn plan(
     let ball = ball(horizon, allowance, options.ridge, options.ball)?;
     let settled = Giga { ridge: Some(ball.ridge), ball: Some(ball.radius) };
     let (learner, mut notes) =
-        Wrapped::planned(Base::Gradient, ball, horizon, allowance, calibration)?;
+        Wrapped::plan_noise(Base::Gradient, ball, horizon, allowance, calibration)?;
     if learner.first > f64::from(horizon.steps) {
         notes.push(Note::expectation(format!(
             "with this ridge no gradient is taken before step {}, beyond the horizon: every model is noise",

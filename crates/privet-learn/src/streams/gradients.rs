@@ -19,7 +19,7 @@ use privet_optim::loss::Loss;
 
 /// Computes clipped derivatives from margins.
 #[derive(Debug, Clone)]
-pub(super) struct Slopes {
+pub(super) struct ClippedDerivatives {
     loss: Loss,
     /// Clip of a derivative, S.
     most: f64,
@@ -31,7 +31,7 @@ pub(super) struct Slopes {
     margins: Vec<f64>,
 }
 
-impl Slopes {
+impl ClippedDerivatives {
     pub fn new(horizon: &Horizon) -> Self {
         let facts = &horizon.facts;
         let problems = facts.problems as usize;
@@ -86,19 +86,19 @@ fn labels_of(facts: &Facts, data: &Dataset) -> Result<Vec<f64>, LearnError> {
 }
 
 /// Consecutive records of a stream with their labels. Private: `Debug` shows only their number.
-pub struct Slots<'a> {
+pub struct StreamRecords<'a> {
     features: &'a Matrix,
     labels: Vec<f64>,
 }
 
-impl std::fmt::Debug for Slots<'_> {
+impl std::fmt::Debug for StreamRecords<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Slots({}, withheld)", self.labels.len())
+        write!(f, "StreamRecords({}, withheld)", self.labels.len())
     }
 }
 
-impl<'a> Slots<'a> {
-    /// Slots of rows that fit the plan.
+impl<'a> StreamRecords<'a> {
+    /// The records of rows that fit the plan.
     pub fn of(horizon: &Horizon, data: &'a Dataset) -> Result<Self, LearnError> {
         let labels = labels_of(&horizon.facts, data)?;
         if labels.len() != data.features.rows() {
@@ -107,17 +107,17 @@ impl<'a> Slots<'a> {
         Ok(Self { features: &data.features, labels })
     }
 
-    /// Slots of records with their cell, or −1 for no cell.
+    /// Records with their cell, or −1 for no cell.
     pub(crate) fn of_cells(features: &'a Matrix, cells: Vec<f64>) -> Self {
         Self { features, labels: cells }
     }
 
-    /// True if there are no slots.
+    /// True if there are no records.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Number of slots.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
@@ -169,7 +169,7 @@ impl<'a> Slots<'a> {
         &self,
         row: usize,
         theta: &[f64],
-        slopes: &mut Slopes,
+        slopes: &mut ClippedDerivatives,
         mut see: impl FnMut(usize, f64),
     ) {
         if slopes.problems == 1 {
@@ -195,7 +195,7 @@ impl<'a> Slots<'a> {
         &self,
         row: usize,
         theta: &[f64],
-        slopes: &mut Slopes,
+        slopes: &mut ClippedDerivatives,
         unit: f64,
         into: &mut [i64],
     ) {

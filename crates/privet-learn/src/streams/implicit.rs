@@ -5,12 +5,10 @@
 //! 2(SR + ΨD).
 
 use super::learners::{Decision, STREAM};
-use super::wrapper::{Base, Wrapped, ball};
-use super::{ADDED, SINGLE};
+use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::settings;
@@ -30,17 +28,7 @@ pub const INFO: Info = Info {
     settings: Implicit::SETTINGS,
     noisy: "every point of the descent",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
-        several: Cover::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
-    },
+    covers: OVER_A_BALL,
     more: (),
 };
 
@@ -63,6 +51,7 @@ pub(super) fn plan(
 ) -> Result<Decision, LearnError> {
     let ball = ball(horizon, allowance, options.ridge, options.ball)?;
     let settled = Implicit { ridge: Some(ball.ridge), ball: Some(ball.radius) };
-    let (learner, notes) = Wrapped::planned(Base::Implicit, ball, horizon, allowance, calibration)?;
+    let (learner, notes) =
+        Wrapped::plan_noise(Base::Implicit, ball, horizon, allowance, calibration)?;
     Ok(Decision { notes, ..Decision::new(learner, Method::Implicit(settled)) })
 }

@@ -22,17 +22,15 @@
 //! that over 1 − q, which must be within the other half. So λ = (2SR + 2e)/Ψ with **e = SR/50**,
 //! whatever the records; K is a public number, the same at every step. ∎
 //!
-//! Every step visits all records so far, K times: horizons up to [`LONGEST`].
+//! Every step visits all records so far, K times: horizons up to [`LONGEST_HORIZON`].
 
 use super::base::{Ball, Entries, into_ball};
 use super::implicit::{self, BALL, RIDGE};
 use super::learners::{Decision, STREAM};
-use super::wrapper::{Base, Wrapped, ball};
-use super::{ADDED, SINGLE};
+use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::settings;
@@ -42,9 +40,9 @@ use zeroize::Zeroize;
 /// Limits on a, the number of records whose ridge is added before the first.
 pub const AHEAD: Range = Range::from("ahead", 0.0, 1_000_001.0);
 /// The longest horizon.
-pub const LONGEST: u32 = 10_000;
+pub const LONGEST_HORIZON: u32 = 10_000;
 /// Error of a minimum relative to SR, e/(SR).
-pub const TOLERANCE: f64 = 0.02;
+pub const RELATIVE_ERROR: f64 = 0.02;
 
 /// Registry entry of `leader`.
 pub const INFO: Info = Info {
@@ -55,17 +53,7 @@ pub const INFO: Info = Info {
     settings: Leader::SETTINGS,
     noisy: "every minimum",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
-        several: Cover::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
-    },
+    covers: OVER_A_BALL,
     more: (),
 };
 
@@ -85,7 +73,7 @@ pub fn rounds(ball: &Ball, curvature: f64, radius: f64, columns: usize, steps: u
     let Ball { radius: d, ridge, slope } = *ball;
     let (smooth, gradient) = (curvature * radius * radius, slope * radius);
     let q = smooth / (smooth + 2.0 * ridge);
-    let most = TOLERANCE * gradient;
+    let most = RELATIVE_ERROR * gradient;
     let far = 2.0 * most + gradient + ridge * d;
     let unit = f64::EPSILON * (f64::from(steps) + columns as f64 + 64.0);
     let off = unit * ((gradient + smooth * d) / ridge + 2.0 * d);
@@ -97,26 +85,26 @@ pub fn rounds(ball: &Ball, curvature: f64, radius: f64, columns: usize, steps: u
 
 /// All records so far; secret, and zeroised on drop.
 #[derive(Default)]
-pub struct Past {
+pub struct PastRecords {
     entries: Vec<(usize, f64)>,
     /// End index of each record's entries, and its label.
     ends: Vec<(usize, f64)>,
 }
 
-impl std::fmt::Debug for Past {
+impl std::fmt::Debug for PastRecords {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Past({}, withheld)", self.ends.len())
     }
 }
 
-impl Drop for Past {
+impl Drop for PastRecords {
     fn drop(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.zeroize());
         self.ends.iter_mut().for_each(|end| end.zeroize());
     }
 }
 
-impl Past {
+impl PastRecords {
     /// Appends a record.
     pub fn push(&mut self, x: Entries<'_>, label: f64) {
         self.entries.extend_from_slice(x);
@@ -161,7 +149,7 @@ pub(super) fn plan(
     calibration: Calibration,
     options: &Leader,
 ) -> Result<Decision, LearnError> {
-    if horizon.steps > LONGEST {
+    if horizon.steps > LONGEST_HORIZON {
         return Err(LearnError::NotCovered {
             what: format!("the leader of {} steps: each goes over all before it", horizon.steps),
             instead: "give a horizon up to 10000, or method ftrl or implicit",
@@ -180,6 +168,6 @@ pub(super) fn plan(
     })?;
     let base = Base::Leader { ahead, rounds };
     let settled = Leader { ridge: Some(ridge), ball: Some(radius), ahead: Some(ahead) };
-    let (learner, notes) = Wrapped::planned(base, ball, horizon, allowance, calibration)?;
+    let (learner, notes) = Wrapped::plan_noise(base, ball, horizon, allowance, calibration)?;
     Ok(Decision { notes, ..Decision::new(learner, Method::Leader(settled)) })
 }

@@ -4,7 +4,7 @@ use super::baseline::{self, NonPrivate};
 use super::experts::{self, Experts};
 use super::ftrl::{self, Ftrl};
 use super::giga::{self, Giga};
-use super::gradients::Slots;
+use super::gradients::StreamRecords;
 use super::implicit::{self, Implicit};
 use super::leader::{self, Leader};
 use super::stream_walk::StreamWalk;
@@ -37,7 +37,7 @@ pub trait SecretState {
     /// Makes one step from these rows and the newest released model.
     fn step(
         &mut self,
-        slots: &Slots<'_>,
+        slots: &StreamRecords<'_>,
         rows: Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
@@ -80,13 +80,13 @@ pub(super) fn over_table(
     hidden: &mut dyn SecretState,
 ) -> Result<Noisy<Stream>, LearnError> {
     let data = admit::in_memory(table, "online", "rows in their order")?;
-    let slots = Slots::of(horizon, data)?;
+    let slots = StreamRecords::of(horizon, data)?;
     over_slots(&slots, horizon.batch, session, &StepWatch::new(monitor), hidden)
 }
 
 /// Runs over all slots in their order, `batch` of them a step.
 pub(super) fn over_slots(
-    slots: &Slots<'_>,
+    slots: &StreamRecords<'_>,
     batch: u32,
     session: &mut Session<'_>,
     watch: &StepWatch<'_>,

@@ -45,7 +45,7 @@ pub struct Live<'a, T: Streamed> {
 
 impl<T: Streamed> std::fmt::Debug for Live<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Live({} steps left)", self.left())
+        write!(f, "Live({} steps left)", self.steps_left())
     }
 }
 
@@ -80,7 +80,7 @@ impl<'a, T: Streamed> Live<'a, T> {
     ) -> Result<(Self, Released<T>), LearnError> {
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         let (start, hidden) = T::learner(plan)?;
-        Self::opened(plan, Session::start_walking(events, start, source), hidden)
+        Self::open_stream(plan, Session::start_walking(events, start, source), hidden)
     }
 
     /// Refuses a plan whose stream cannot be suspended, before anything is paid.
@@ -102,15 +102,15 @@ impl<'a, T: Streamed> Live<'a, T> {
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         let (start, hidden) = T::learner(plan)?;
         let spend = Spend::Exactly(events);
-        Self::opened(plan, Session::open_walking(spend, start, source, journal)?, hidden)
+        Self::open_stream(plan, Session::open_walking(spend, start, source, journal)?, hidden)
     }
 
-    fn opened(
+    fn open_stream(
         plan: &Plan<T>,
         mut session: Session<'a>,
         hidden: Box<dyn SecretState>,
     ) -> Result<(Self, Released<T>), LearnError> {
-        session = session.entered_in(plan.entered().cloned());
+        session = session.entered_in(plan.ledger_entry().cloned());
         let walk = session.begin::<StreamWalk>()?;
         let (plan, latest) = (plan.clone(), None);
         let (taken, lost, anew, generation) = (0, 0, false, 0);
@@ -136,13 +136,13 @@ impl<'a, T: Streamed> Live<'a, T> {
     }
 
     /// Number of steps left.
-    pub fn left(&self) -> u32 {
-        T::pace(self.plan.facts()).1.saturating_sub(self.taken).saturating_sub(self.lost)
+    pub fn steps_left(&self) -> u32 {
+        T::batch_and_steps(self.plan.facts()).1.saturating_sub(self.taken).saturating_sub(self.lost)
     }
 
     /// Number of records of a step.
     pub fn batch(&self) -> usize {
-        T::pace(self.plan.facts()).0 as usize
+        T::batch_and_steps(self.plan.facts()).0 as usize
     }
 
     /// Makes steps from these records, a batch each, the last of which may be short; passes every
@@ -158,7 +158,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         let slots = T::slots(self.plan.facts(), data)?;
         self.catch_up()?;
         let mut row = 0;
-        while row < slots.len() && self.left() > 0 {
+        while row < slots.len() && self.steps_left() > 0 {
             let rows = row..(row + self.batch()).min(slots.len());
             row = rows.end;
             let hidden = &mut self.hidden;
@@ -167,7 +167,7 @@ impl<'a, T: Streamed> Live<'a, T> {
             })?;
             self.taken += 1;
             let released = released.ok_or(GateError::NotAsPlanned)?;
-            release(self.taken, self.session.covered(&released)?.last().unwrap_or_default())?;
+            release(self.taken, self.session.open_covered(&released)?.last().unwrap_or_default())?;
             self.latest = Some(released);
         }
         Ok(row)
@@ -223,8 +223,8 @@ fn context(session: &Suspended<StreamWalk>, taken: u32) -> String {
 
 impl<T: Streamed> SuspendedStream<T> {
     /// Ledger entry of the stream's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
-        self.session.entered()
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
+        self.session.ledger_entry()
     }
 
     /// Reads a suspended stream from JSON.

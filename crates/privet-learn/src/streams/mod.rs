@@ -39,7 +39,7 @@ mod wrapper;
 
 pub(crate) use ftrl::calibrated;
 #[doc(hidden)]
-pub use gradients::Slots;
+pub use gradients::StreamRecords;
 #[doc(hidden)]
 pub use learners::SecretState;
 pub use learners::{METHODS, Method};
@@ -47,14 +47,14 @@ pub use wrapper::printed_factor;
 
 use crate::linear::facts::Facts;
 use crate::linear::problems;
-use crate::linear::request::Words;
+use crate::linear::request::RequestOptions;
 use crate::linear::{Erm, gd};
 use crate::release::allowance::Allowance;
-use crate::release::covers::Cover;
+use crate::release::covers::Coverage;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::task::{Artefact, Planned, Task, Work};
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
 use crate::release::void::{Concern, Finding};
 use crate::{LearnError, Plan, Request};
 use privet_core::{Neighbours, Range, Relation, Unit};
@@ -163,11 +163,11 @@ impl Stream {
 /// A task whose records may arrive one after the other ([`live`]).
 pub trait Streamed: Task<Artefact = Stream> {
     /// Number of records of a step, and number of steps.
-    fn pace(facts: &Self::Facts) -> (u32, u32);
+    fn batch_and_steps(facts: &Self::Facts) -> (u32, u32);
 
     /// Slots of a step's records; refuses records that do not fit the plan.
     #[doc(hidden)]
-    fn slots<'a>(facts: &Self::Facts, data: &'a Dataset) -> Result<Slots<'a>, LearnError>;
+    fn slots<'a>(facts: &Self::Facts, data: &'a Dataset) -> Result<StreamRecords<'a>, LearnError>;
 
     /// Start of a live walk, and the secret state.
     #[doc(hidden)]
@@ -175,13 +175,13 @@ pub trait Streamed: Task<Artefact = Stream> {
 }
 
 impl Streamed for Online {
-    fn pace(horizon: &Horizon) -> (u32, u32) {
+    fn batch_and_steps(horizon: &Horizon) -> (u32, u32) {
         (horizon.batch, horizon.steps)
     }
 
-    fn slots<'a>(horizon: &Horizon, data: &'a Dataset) -> Result<Slots<'a>, LearnError> {
-        problems::piece(&horizon.facts, data)?;
-        Slots::of(horizon, data)
+    fn slots<'a>(horizon: &Horizon, data: &'a Dataset) -> Result<StreamRecords<'a>, LearnError> {
+        problems::check_rows(&horizon.facts, data)?;
+        StreamRecords::of(horizon, data)
     }
 
     fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
@@ -203,11 +203,11 @@ impl Online {
         schema: &Schema,
         horizon: u64,
         method: Method,
-        words: &Words,
+        words: &RequestOptions,
     ) -> Result<Request<Self>, LearnError> {
         // The loss and the budget have the rules of a table.
         let like = if method.is_private() { "gd" } else { "non-private" };
-        let of_table = Words { method: like.parse()?, settings: vec![], ..words.clone() };
+        let of_table = RequestOptions { method: like.parse()?, settings: vec![], ..words.clone() };
         let table = Request::<Erm>::build(schema, horizon, &of_table)?;
         let set = |method: Method, (name, value): &(String, String)| method.with(name, value);
         let method = words.settings.iter().try_fold(method, set)?;
@@ -224,41 +224,39 @@ impl Online {
     }
 
     /// Sets the number of models to keep.
-    pub fn keeping(self, kept: u32) -> Self {
+    pub fn keeping_models(self, kept: u32) -> Self {
         Self { kept: Some(kept), ..self }
     }
-}
-
-/// Facts of a table of as many rows with this loss.
-pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<Facts, LearnError> {
-    let task = Erm { loss, method: crate::Method::NonPrivate(Default::default()) };
-    let (budget, calibration) = (request.budget, request.calibration);
-    let of_table = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-    Facts::of(&Request { budget, calibration, ..of_table })
 }
 
 /// Accepts relations that change a single slot: those of one record. Plain add/remove is refused, and so
 /// are users, whose slots another user with more or fewer records would shift.
 pub(crate) fn only_slots(relation: Relation) -> Result<(), LearnError> {
     if relation.neighbours == Neighbours::AddRemove {
-        return ADDED.refused("a stream");
+        return NO_ADD_REMOVE.require_covered("a stream");
     }
     if relation.unit != Unit::Record {
-        return SINGLE.refused("a stream");
+        return NO_USERS.require_covered("a stream");
     }
     Ok(())
 }
 
 /// Refusal of adding or removing a record where rows are taken in order.
-pub(crate) const ADDED: Cover = Cover::No {
+pub(crate) const NO_ADD_REMOVE: Coverage = Coverage::No {
     why: "takes rows in their order: adding or removing a record moves every later one by a slot, and no step after it is \
           protected",
     instead: "give neighbours replace-one: a record's slot then holds another record, or none at all",
 };
 /// Refusal of users where rows are taken in order.
-pub(crate) const SINGLE: Cover = Cover::No {
+pub(crate) const NO_USERS: Coverage = Coverage::No {
     why: "protects single records: a user with more or fewer of them would move every later one",
     instead: "leave the unit out of the schema if each user has one record in the stream",
+};
+
+/// Refusal of several classes by a method for one linear problem.
+const ONE_TARGET: Coverage = Coverage::No {
+    why: "learns two classes or a number",
+    instead: "name two classes in the schema, or give method ftrl",
 };
 
 /// What a certificate of a stream cannot tell.
@@ -281,7 +279,7 @@ impl Task for Online {
     fn facts(request: &Request<Self>) -> Result<Horizon, LearnError> {
         only_slots(request.relation())?;
         HORIZON.check(request.rows as f64)?;
-        let facts = table_facts(request, request.task.loss)?;
+        let facts = Facts::with_loss(request, request.task.loss)?;
         let method = &request.task.method;
         let batch = request.task.batch.unwrap_or_else(|| match method {
             Method::Experts(experts) => experts.batch(request.budget, &facts),
@@ -294,7 +292,7 @@ impl Task for Online {
         Ok(Horizon { facts, batch, steps, kept, slope })
     }
 
-    fn plan(request: &Request<Self>, horizon: &Horizon) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, horizon: &Horizon) -> Result<FamilyPlan<Self>, LearnError> {
         let Self { loss, method, .. } = &request.task;
         let settled = |method| Self {
             loss: *loss,
@@ -303,8 +301,8 @@ impl Task for Online {
             kept: Some(horizon.kept),
         };
         if let Method::NonPrivate(options) = method {
-            let plain = baseline::Plain::new(horizon, options)?;
-            return Ok(Planned {
+            let plain = baseline::UnprotectedLearner::new(horizon, options)?;
+            return Ok(FamilyPlan {
                 settled: settled(Method::NonPrivate(plain.settled())),
                 work: Work::Plain(std::sync::Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
@@ -316,7 +314,7 @@ impl Task for Online {
         let decision = method.plan(horizon, &allowance, request.calibration)?;
         let mut notes = vec![EVERY_MODEL.into()];
         notes.extend(decision.notes);
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(decision.learner),
             settled: settled(decision.settled),
             arithmetic: Arithmetic::Finite,

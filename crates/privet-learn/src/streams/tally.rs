@@ -8,7 +8,7 @@
 //! noise whose standard deviation grows slowly with the number of steps: (sens × error)·√2/μ at most.
 
 use super::ftrl::{Correlation, calibrated, settled_factor};
-use super::gradients::Slots;
+use super::gradients::StreamRecords;
 use super::learners::SecretState;
 use super::stream_walk::{Rule, StreamWalk};
 use super::{BATCH, HORIZON, KEPT, Stream, Streamed, only_slots, sound_only};
@@ -16,8 +16,8 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
-use crate::release::settings::Shown;
-use crate::release::task::{Planned, Procedure, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{FamilyPlan, Procedure, Task, Work};
 use crate::release::watch::StepWatch;
 use crate::statistics::count::Cells;
 use crate::{LearnError, Plan, Request};
@@ -54,7 +54,7 @@ pub struct Tally {
 
 /// Public facts of running counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tallied {
+pub struct CountFacts {
     /// The categories, one cell each.
     pub cells: Cells,
     /// Number of records of a step.
@@ -81,10 +81,10 @@ impl Tally {
 
 impl Task for Tally {
     const NAME: &'static str = "tally";
-    type Facts = Tallied;
+    type Facts = CountFacts;
     type Artefact = Stream;
 
-    fn facts(request: &Request<Self>) -> Result<Tallied, LearnError> {
+    fn facts(request: &Request<Self>) -> Result<CountFacts, LearnError> {
         only_slots(request.relation())?;
         HORIZON.check(request.rows as f64)?;
         let task = &request.task;
@@ -92,10 +92,10 @@ impl Task for Tally {
         let batch = BATCH.check(f64::from(task.batch.unwrap_or(1)))? as u32;
         let kept = KEPT.check(f64::from(task.kept.unwrap_or(1)))? as u32;
         let steps = request.rows.div_ceil(u64::from(batch)) as u32;
-        Ok(Tallied { cells, batch, steps, kept })
+        Ok(CountFacts { cells, batch, steps, kept })
     }
 
-    fn plan(request: &Request<Self>, facts: &Tallied) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &CountFacts) -> Result<FamilyPlan<Self>, LearnError> {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         sound_only(request.calibration, "tally")?;
         if budget.is_pure() {
@@ -132,8 +132,8 @@ impl Task for Tally {
             buffers,
             ..request.task.clone()
         };
-        let counting = Counting { continual, facts: facts.clone(), deviation };
-        Ok(Planned {
+        let counting = CountWalk { continual, facts: facts.clone(), deviation };
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
@@ -141,7 +141,7 @@ impl Task for Tally {
         })
     }
 
-    fn admit(facts: &Tallied, table: &dyn Table) -> Result<(), LearnError> {
+    fn admit(facts: &CountFacts, table: &dyn Table) -> Result<(), LearnError> {
         admit::shape(facts.cells.relation, facts.cells.rows, facts.cells.columns, table, |_| Ok(()))
     }
 
@@ -162,13 +162,13 @@ impl Task for Tally {
 
 /// Counting under correlated noise.
 #[derive(Debug, Clone)]
-struct Counting {
+struct CountWalk {
     continual: Continual,
-    facts: Tallied,
+    facts: CountFacts,
     deviation: f64,
 }
 
-impl Counting {
+impl CountWalk {
     fn of(plan: &Plan<Tally>) -> Result<Self, LearnError> {
         let (request, facts) = (plan.request(), plan.facts());
         let task = &request.task;
@@ -201,22 +201,22 @@ impl Counting {
         Ok(StreamWalk { live, ..StreamWalk::new(Rule::Sums { running }, steps, cells, keep) })
     }
 
-    fn begin(&self) -> Result<Adding, LearnError> {
+    fn begin(&self) -> Result<StepCounts, LearnError> {
         let cells = self.facts.cells.names.len();
-        Ok(Adding { steps: Some(self.continual.begin()?), sum: Zeroizing::new(vec![0; cells]) })
+        Ok(StepCounts { steps: Some(self.continual.begin()?), sum: Zeroizing::new(vec![0; cells]) })
     }
 }
 
 /// Secret state: the counts of one step.
-struct Adding {
+struct StepCounts {
     steps: Option<Steps>,
     sum: Zeroizing<Vec<i64>>,
 }
 
-impl SecretState for Adding {
+impl SecretState for StepCounts {
     fn step(
         &mut self,
-        slots: &Slots<'_>,
+        slots: &StreamRecords<'_>,
         rows: std::ops::Range<usize>,
         _: &[f64],
         session: &mut Session<'_>,
@@ -240,11 +240,11 @@ impl SecretState for Adding {
 }
 
 impl Streamed for Tally {
-    fn pace(facts: &Tallied) -> (u32, u32) {
+    fn batch_and_steps(facts: &CountFacts) -> (u32, u32) {
         (facts.batch, facts.steps)
     }
 
-    fn slots<'a>(facts: &Tallied, data: &'a Dataset) -> Result<Slots<'a>, LearnError> {
+    fn slots<'a>(facts: &CountFacts, data: &'a Dataset) -> Result<StreamRecords<'a>, LearnError> {
         let unfit = LearnError::DataShape("the target is not of the planned kind");
         let labels = facts.cells.labels.of(&data.target).ok_or(unfit)?;
         if data.features.columns() != facts.cells.columns || labels.len() != data.features.rows() {
@@ -252,24 +252,24 @@ impl Streamed for Tally {
         }
         let cells = facts.cells.query.of_rows(&data.features, &labels);
         let cells = cells.into_iter().map(|cell| cell.map_or(-1.0, |cell| cell as f64)).collect();
-        Ok(Slots::of_cells(&data.features, cells))
+        Ok(StreamRecords::of_cells(&data.features, cells))
     }
 
     fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
-        let counting = Counting::of(plan)?;
+        let counting = CountWalk::of(plan)?;
         let start = counting.start(true)?;
         let start = serde_json::to_value(start).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(counting.begin()?)))
     }
 }
 
-impl Procedure<Tally> for Counting {
+impl Procedure<Tally> for CountWalk {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.continual.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("steps", f64::from(self.facts.steps)),
             ("cells", self.facts.cells.names.len() as f64),
             ("step_noise", self.continual.noise_scale),
@@ -283,7 +283,7 @@ impl Procedure<Tally> for Counting {
 
     fn run(
         &self,
-        facts: &Tallied,
+        facts: &CountFacts,
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,

@@ -17,16 +17,17 @@
 //! sensitivity.
 
 use super::base::{self, Ball};
-use super::gradients::Slots;
-use super::leader::{self, Past};
+use super::gradients::StreamRecords;
+use super::leader::{self, PastRecords};
 use super::learners::{Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{Horizon, Online, Stream};
+use super::{Horizon, NO_ADD_REMOVE, NO_USERS, ONE_TARGET, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::note::{Condition, Note};
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use privet_dp::account::{self, Event};
 use privet_dp::continual::StreamAnswer;
@@ -50,6 +51,16 @@ pub(super) enum Base {
         rounds: u32,
     },
 }
+
+/// Cases that every learner over a ball covers.
+pub(super) const OVER_A_BALL: MethodCoverage = MethodCoverage {
+    pure: Coverage::gaussian("give a delta above 0, far below one over the horizon"),
+    several: ONE_TARGET,
+    needs: TableAccess::Memory,
+    private_count: NO_ADD_REMOVE,
+    users: NO_USERS,
+    ..MethodCoverage::ALL
+};
 
 /// Note on printed constants.
 const PRINTED: Condition = Condition::new(
@@ -79,7 +90,7 @@ pub(super) struct Wrapped {
 
 impl Wrapped {
     /// Returns the learner with the noise that its budget needs, and the notes for its certificate.
-    pub fn planned(
+    pub fn plan_noise(
         base: Base,
         ball: Ball,
         horizon: &Horizon,
@@ -102,7 +113,7 @@ impl Wrapped {
             Base::Implicit => (moved, slack(0.0)),
             Base::Gradient => (2.0 * moved, slack(curvature)),
             Base::Leader { .. } => {
-                (moved, 2.0 * leader::TOLERANCE * horizon.gradient() / ball.ridge)
+                (moved, 2.0 * leader::RELATIVE_ERROR * horizon.gradient() / ball.ridge)
             }
         };
         if !(moved.is_finite() && rounding <= 0.5 * moved) {
@@ -127,7 +138,7 @@ impl Wrapped {
             Calibration::Sound => {
                 let floor =
                     moved * f64::from(horizon.steps).sqrt() / account::gaussian::mu(epsilon, delta);
-                (allowance.least(floor, repeated)?, vec![])
+                (allowance.least_scale(floor, repeated)?, vec![])
             }
             Calibration::Printed => {
                 let factor = printed_factor(epsilon, delta, f64::from(horizon.steps));
@@ -166,7 +177,7 @@ impl Wrapped {
     fn begin(&self) -> Points {
         let theta = Zeroizing::new(vec![0.0; self.horizon.facts.columns]);
         let (own, loss) = (self.clone(), self.horizon.facts.loss);
-        Points { own, loss, theta, past: Past::default(), taken: 0 }
+        Points { own, loss, theta, past: PastRecords::default(), taken: 0 }
     }
 }
 
@@ -176,14 +187,14 @@ struct Points {
     loss: Loss,
     theta: Zeroizing<Vec<f64>>,
     /// All records so far, for the leader alone.
-    past: Past,
+    past: PastRecords,
     taken: u32,
 }
 
 impl SecretState for Points {
     fn step(
         &mut self,
-        slots: &Slots<'_>,
+        slots: &StreamRecords<'_>,
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
@@ -231,8 +242,8 @@ impl Procedure<Online> for Wrapped {
         Ok(Event::Repeat { count: self.horizon.steps, event })
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("steps", f64::from(self.horizon.steps)),
             ("ridge", self.ball.ridge),
             ("ball", self.ball.radius),

@@ -14,7 +14,7 @@ use crate::LearnError;
 use crate::linear::learners::Method;
 
 /// Upper bound on the number of candidates.
-pub const LARGEST: usize = 64;
+pub const MOST_CANDIDATES: usize = 64;
 
 /// Every combination of these values of a method's settings.
 pub fn grid(
@@ -24,12 +24,12 @@ pub fn grid(
     let mut all = vec![method.clone()];
     for (name, values) in settings {
         if values.is_empty() {
-            return Err(asked(format!("'{}' has no value", privet_core::printable(name))));
+            return Err(invalid(format!("'{}' has no value", privet_core::printable(name))));
         }
         let mut next = Vec::new();
         for (method, value) in all.iter().flat_map(|one| values.iter().map(move |v| (one, v))) {
             next.push(method.with(name, value)?);
-            if next.len() > LARGEST {
+            if next.len() > MOST_CANDIDATES {
                 return Err(too_many());
             }
         }
@@ -40,7 +40,7 @@ pub fn grid(
 
 /// The candidates of a file.
 pub fn candidates_of_toml(text: &str) -> Result<Vec<Method>, LearnError> {
-    let broken = |why: String| asked(format!("are not TOML of [[candidates]]: {why}"));
+    let broken = |why: String| invalid(format!("are not TOML of [[candidates]]: {why}"));
     let mut table: toml::Table =
         text.parse().map_err(|error: toml::de::Error| broken(one_line(&error.to_string())))?;
     let listed = match table.remove("candidates") {
@@ -60,7 +60,7 @@ pub fn candidates_of_toml(text: &str) -> Result<Vec<Method>, LearnError> {
             .map(|(name, value)| Ok((name, values(value).map_err(broken)?)))
             .collect::<Result<Vec<_>, LearnError>>()?;
         all.extend(grid(&method.parse()?, &settings)?);
-        if all.len() > LARGEST {
+        if all.len() > MOST_CANDIDATES {
             return Err(too_many());
         }
     }
@@ -89,16 +89,16 @@ fn one_line(text: &str) -> String {
 /// Refuses lists of candidates that cannot be tuned over.
 pub(super) fn check(candidates: &[Method]) -> Result<(), LearnError> {
     if candidates.is_empty() {
-        return Err(asked("are missing: give at least one method, better several".into()));
+        return Err(invalid("are missing: give at least one method, better several".into()));
     }
-    if candidates.len() > LARGEST {
+    if candidates.len() > MOST_CANDIDATES {
         return Err(too_many());
     }
     for method in candidates {
         match method {
             Method::NonPrivate(_) => return Err(not_private(method)),
             Method::DpslKt(_) => {
-                return Err(asked(format!("cannot be of method {method}: it needs public rows")));
+                return Err(invalid(format!("cannot be of method {method}: it needs public rows")));
             }
             _ => {}
         }
@@ -107,14 +107,14 @@ pub(super) fn check(candidates: &[Method]) -> Result<(), LearnError> {
 }
 
 pub(super) fn not_private(method: &Method) -> LearnError {
-    asked(format!("cannot be of method {method}: it adds no noise"))
+    invalid(format!("cannot be of method {method}: it adds no noise"))
 }
 
 fn too_many() -> LearnError {
-    asked(format!("are more than {LARGEST}: give fewer values"))
+    invalid(format!("are more than {MOST_CANDIDATES}: give fewer values"))
 }
 
-fn asked(what: String) -> LearnError {
+fn invalid(what: String) -> LearnError {
     LearnError::InvalidRequest { name: "candidates", what }
 }
 
@@ -150,7 +150,7 @@ mod tests {
         }
         let gd: Method = "gd".parse().unwrap();
         let plain: Method = "non-private".parse().unwrap();
-        for bad in [vec![], vec![plain], vec![gd.clone(); LARGEST + 1]] {
+        for bad in [vec![], vec![plain], vec![gd.clone(); MOST_CANDIDATES + 1]] {
             assert!(check(&bad).is_err());
         }
         let many: Vec<String> = (1..100).map(|steps| steps.to_string()).collect();

@@ -31,7 +31,7 @@ mod report;
 mod score;
 mod search;
 
-pub use candidates::{LARGEST, candidates_of_toml, grid};
+pub use candidates::{MOST_CANDIDATES, candidates_of_toml, grid};
 
 use crate::linear::Erm;
 use crate::linear::auto::Auto;
@@ -40,14 +40,14 @@ use crate::linear::forecast;
 use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Model};
 use crate::linear::problems;
-use crate::linear::request::Words;
+use crate::linear::request::RequestOptions;
 use crate::release::admit;
 use crate::release::allowance::scales;
 use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{Artefact, FamilyPlan, Procedure, Task, Work};
 use crate::release::void::Concern;
 use crate::statistics::evaluate::LISTS_FROM_PYTHON;
 use crate::{LearnError, Released, Request};
@@ -128,13 +128,13 @@ fn logarithmic(trials: f64) -> f64 {
 #[serde(deny_unknown_fields)]
 pub struct Tuned {
     /// `None` if the number of trials drawn was 0.
-    pub best: Option<Best>,
+    pub best: Option<BestCandidate>,
 }
 
 /// The best candidate and its model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Best {
+pub struct BestCandidate {
     /// The index of the candidate, from 0.
     pub candidate: u32,
     /// The model trained.
@@ -155,7 +155,7 @@ impl Tune {
     pub fn request(
         schema: &Schema,
         rows: u64,
-        words: &Words,
+        words: &RequestOptions,
         candidates: Vec<Method>,
     ) -> Result<Request<Self>, LearnError> {
         let Request { budget, neighbours, calibration, task, .. } =
@@ -173,7 +173,7 @@ impl Request<Tune> {
         let delta = self.budget.map_or(0.0, |budget| budget.delta());
         let task = Erm { loss: self.task.loss, method: method.clone() };
         let request = Request::new(self.schema.clone(), self.rows, self.neighbours, task);
-        Ok(request.within(Budget::new(epsilon, delta)?))
+        Ok(request.with_budget(Budget::new(epsilon, delta)?))
     }
 
     /// The request of the first candidate, which determines the encoding of columns.
@@ -193,7 +193,7 @@ impl Released<Tune> {
         let task = &self.request().task;
         let method = task.candidates.get(best.candidate as usize)?;
         let request = self.request().of_candidate(method, task.trial_epsilon?).ok()?;
-        Some(Released::viewed(best.model.clone(), request, self.certificate().clone()))
+        Some(Released::part_view(best.model.clone(), request, self.certificate().clone()))
     }
 }
 
@@ -216,7 +216,7 @@ impl Task for Tune {
         Facts::of(&first)
     }
 
-    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         if request.calibration == Calibration::Printed {
             return Err(LearnError::NotCovered {
@@ -236,7 +236,7 @@ impl Task for Tune {
         let trials = TRIALS.check(trials)?;
         let law = match request.task.law {
             Some(law) => law,
-            None => search::cheaper(request, facts, trials)?,
+            None => search::cheaper_law(request, facts, trials)?,
         };
         let SearchResult { trial_epsilon, ones } =
             search::search(request, facts, law.runs(trials))?;
@@ -255,14 +255,15 @@ impl Task for Tune {
             trial_epsilon: Some(trial_epsilon),
         };
         let real = ones.iter().any(|one| one.arithmetic == Arithmetic::Real);
-        let mut notes = vec![Note::expectation(worth(request, facts, trial_epsilon, &ones)?)];
+        let mut notes =
+            vec![Note::expectation(compare_with_auto(request, facts, trial_epsilon, &ones)?)];
         notes.push(SECRET.into());
         for note in ones.iter().flat_map(|one| &one.notes) {
             if !notes.contains(note) {
                 notes.push(note.clone());
             }
         }
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(Tuning { law: law.runs(trials), trials, ones, score })),
             settled,
             arithmetic: if real { Arithmetic::Real } else { Arithmetic::Finite },
@@ -276,7 +277,7 @@ impl Task for Tune {
     }
 
     fn fits(request: &Request<Self>, found: &Tuned) -> Result<(), String> {
-        let Some(Best { candidate, model }) = &found.best else { return Ok(()) };
+        let Some(BestCandidate { candidate, model }) = &found.best else { return Ok(()) };
         let unknown = || "its model is of no candidate".to_string();
         let method = request.task.candidates.get(*candidate as usize).ok_or_else(unknown)?;
         let epsilon = request.task.trial_epsilon.ok_or("its request is not settled")?;
@@ -301,7 +302,7 @@ const SECRET: Condition = Condition::new(
 );
 
 /// Compares the candidates with `auto` on the whole budget, by public facts alone.
-fn worth(
+fn compare_with_auto(
     request: &Request<Tune>,
     facts: &Facts,
     trial_epsilon: f64,
@@ -310,8 +311,8 @@ fn worth(
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let trial = format!(
         "each trial is trained within epsilon = {}, where one training would have {}",
-        short(trial_epsilon),
-        short(budget.epsilon())
+        two_digits(trial_epsilon),
+        two_digits(budget.epsilon())
     );
     let auto = request.of_candidate(&Method::Auto(Auto::default()), budget.epsilon())?;
     let planned = Erm::plan(&auto, facts);
@@ -350,7 +351,7 @@ fn gaussian_alone(event: &Event) -> bool {
 }
 
 /// A number in words, with two digits, the same on every platform.
-fn short(value: f64) -> String {
+fn two_digits(value: f64) -> String {
     if (0.01..100.0).contains(&value) {
         let digits = if value < 1.0 { 3 } else { 2 };
         format!("{value:.digits$}")
@@ -421,8 +422,8 @@ impl Procedure<Tune> for Tuning {
         Ok(best_of(self.law, &self.ones))
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("candidates", self.ones.len() as f64),
             ("trials", self.trials),
             ("score_noise", self.score.noise_scale),
@@ -445,12 +446,13 @@ impl Procedure<Tune> for Tuning {
         monitor: &dyn Monitor,
     ) -> Result<Noisy<Tuned>, LearnError> {
         let data = admit::in_memory(table, Tune::NAME, "single records to score")?;
-        let monitor = Quiet(monitor);
-        let room = Room { tuning: self, facts, data, monitor: &monitor };
-        let trial = Trial { make: Room::make, score: Room::score };
+        let monitor = StopOnly(monitor);
+        let room = TrialInputs { tuning: self, facts, data, monitor: &monitor };
+        let trial = Trial { make: TrialInputs::make, score: TrialInputs::score };
         let best = session.select_among(self.law, &self.candidates(), &room, trial)?;
         Ok(best.map(|best| Tuned {
-            best: best.map(|(candidate, model)| Best { candidate: candidate as u32, model }),
+            best: best
+                .map(|(candidate, model)| BestCandidate { candidate: candidate as u32, model }),
         }))
     }
 }
@@ -461,14 +463,14 @@ fn best_of(law: Runs, ones: &[PlannedCandidate]) -> Event {
 }
 
 /// The data and settings that a trial reads.
-struct Room<'a> {
+struct TrialInputs<'a> {
     tuning: &'a Tuning,
     facts: &'a Facts,
     data: &'a Dataset,
     monitor: &'a dyn Monitor,
 }
 
-impl Room<'_> {
+impl TrialInputs<'_> {
     fn make(
         &self,
         place: usize,
@@ -490,9 +492,9 @@ impl Room<'_> {
 }
 
 /// Passes on the request to stop but no progress: the number of steps would disclose the trials.
-struct Quiet<'a>(&'a dyn Monitor);
+struct StopOnly<'a>(&'a dyn Monitor);
 
-impl Monitor for Quiet<'_> {
+impl Monitor for StopOnly<'_> {
     fn proceed(&self, _progress: Progress) -> bool {
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
         self.0.proceed(Progress { iteration: 0, gradient_norm, tolerance, precise: false })

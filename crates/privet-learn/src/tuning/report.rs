@@ -5,7 +5,7 @@ use crate::linear::learners::Method;
 use crate::linear::model::Model;
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, number, told};
+use crate::release::report::{Part, Report, Section, number, release_json};
 use serde_json::{Value, json};
 
 impl Family for Tune {
@@ -27,7 +27,7 @@ impl Family for Tune {
         Report::new(
             "The best of a secret number of trainings, each of a candidate drawn by lot.",
             vec![Section::new("Best trial", [Part::Prose(best(tuned))])],
-            told(tuned.request(), own),
+            release_json(tuned.request(), own),
         )
     }
 

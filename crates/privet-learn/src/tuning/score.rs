@@ -9,14 +9,14 @@ use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
 
 /// The score's μ as a fraction of the μ that a trial's (ε₁, δ) allows.
-pub(super) const SHARE: f64 = 1.0 / 3.0;
+pub(super) const SCORE_SHARE: f64 = 1.0 / 3.0;
 /// Scores are multiples of 2 to the minus `BITS`.
 const BITS: i32 = 20;
 
 /// The Gaussian mechanism on a sum of scores.
 pub(super) fn mechanism(facts: &Facts, delta: f64, epsilon: f64) -> Gaussian {
     let sensitivity = f64::from(facts.unit.records());
-    let noise_scale = sensitivity / (SHARE * gaussian::mu(epsilon, delta));
+    let noise_scale = sensitivity / (SCORE_SHARE * gaussian::mu(epsilon, delta));
     Gaussian {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -154,6 +154,6 @@ mod tests {
         let noise = mechanism(&facts, 1e-6, 0.5);
         assert_eq!(noise.sensitivity, 1.0);
         let mu = gaussian::mu(0.5, 1e-6);
-        assert!((noise.sensitivity / noise.noise_scale / mu - SHARE).abs() < 1e-12);
+        assert!((noise.sensitivity / noise.noise_scale / mu - SCORE_SHARE).abs() < 1e-12);
     }
 }

@@ -34,19 +34,19 @@ pub(super) fn search(
                 instead: "leave it out: it follows from the budget",
             });
         }
-        let ones = planned(request, facts, trial_epsilon)?;
+        let ones = plan_candidates(request, facts, trial_epsilon)?;
         return Ok(SearchResult { trial_epsilon, ones });
     }
     let mut trial_epsilon = of_gaussian(facts, law, budget)?;
     for _ in 0..LOWER.1 {
-        let ones = planned(request, facts, trial_epsilon)?;
+        let ones = plan_candidates(request, facts, trial_epsilon)?;
         if account::meets(&best_of(law, &ones), budget)? {
             return Ok(SearchResult { trial_epsilon, ones });
         }
         trial_epsilon = rounded_down(trial_epsilon * LOWER.0);
     }
     // Finds the candidate at fault: samples, for one, have no moments of large orders.
-    for one in planned(request, facts, trial_epsilon)? {
+    for one in plan_candidates(request, facts, trial_epsilon)? {
         if !account::meets(&best_of(law, std::slice::from_ref(&one)), budget)? {
             return Err(LearnError::NotCovered {
                 what: format!("no trial of method {} is small enough for this budget", one.method),
@@ -60,13 +60,13 @@ pub(super) fn search(
 /// Of the two distributions that seldom give few trials, the one that allows the larger ε₁: as a rule
 /// Poisson up to about 15 trials, geometric beyond, and geometric if a candidate has other than Gaussian
 /// noise.
-pub(super) fn cheaper(
+pub(super) fn cheaper_law(
     request: &Request<Tune>,
     facts: &Facts,
     trials: f64,
 ) -> Result<Law, LearnError> {
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
-    let ones = planned(request, facts, rounded_down(budget.epsilon() / 3.0))?;
+    let ones = plan_candidates(request, facts, rounded_down(budget.epsilon() / 3.0))?;
     if !ones.iter().all(|one| gaussian_alone(&one.event)) {
         return Ok(Law::Geometric);
     }
@@ -87,7 +87,7 @@ fn out_of_reach() -> LearnError {
 }
 
 /// Plans all candidates within ε₁, each with its part of the settled noise scales, if any.
-fn planned(
+fn plan_candidates(
     request: &Request<Tune>,
     facts: &Facts,
     epsilon: f64,
@@ -105,7 +105,8 @@ fn planned(
 /// The largest ε₁ with which trials of Gaussian noise alone would meet the budget.
 fn of_gaussian(facts: &Facts, law: Runs, budget: Budget) -> Result<f64, LearnError> {
     let meets = |epsilon: f64| -> Result<bool, LearnError> {
-        let mu = gaussian::mu(epsilon, budget.delta()) * (1.0 + score::SHARE * score::SHARE).sqrt();
+        let mu = gaussian::mu(epsilon, budget.delta())
+            * (1.0 + score::SCORE_SHARE * score::SCORE_SHARE).sqrt();
         let cost = Cost::Gaussian { sensitivity: mu, noise_scale: 1.0, grid: None };
         let event = Event::Use { neighbours: facts.neighbours, unit: facts.unit, cost };
         let whole = Event::Selected { law, event: Box::new(event) };

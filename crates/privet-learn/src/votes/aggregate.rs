@@ -8,11 +8,11 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, RequestFacts};
+use crate::release::covers::{Coverage, MethodCoverage, RequestFacts, TableAccess};
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noisy, Session};
 use privet_dp::mechanism::StableStream;
@@ -31,10 +31,15 @@ pub struct AggregatorFacts {
 /// Reason for refusing printed constants.
 pub(super) const PRINTED_DISTANCE: &str = "has a printed distance that is not private";
 
-/// Reason for refusing pure ε where a stable answer is released without noise.
-pub(super) const STABLE: Cover = Cover::No {
-    why: "releases an answer because it is stable, which needs a delta above 0",
-    instead: "give a delta, for example 1e-6",
+/// Cases covered where a stable answer is released without noise: not pure ε.
+pub(super) const STABLE: MethodCoverage = MethodCoverage {
+    pure: Coverage::No {
+        why: "releases an answer because it is stable, which needs a delta above 0",
+        instead: "give a delta, for example 1e-6",
+    },
+    needs: TableAccess::Memory,
+    printed: Coverage::unprinted(PRINTED_DISTANCE),
+    ..MethodCoverage::ALL
 };
 
 /// Guarantee of a private aggregator.
@@ -66,7 +71,7 @@ pub(crate) struct Decision {
 
 /// Named classes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Named {
+pub(crate) struct NamedClasses {
     /// Class of each query; `None` for no class.
     pub classes: Vec<Option<u32>>,
     /// Number of unanswered queries that ends the run, T, if it was chosen in the run.
@@ -74,8 +79,8 @@ pub(crate) struct Named {
 }
 
 /// Named classes without a choice of T.
-pub(crate) fn named(classes: Vec<Option<u32>>) -> Named {
-    Named { classes, cutoff: None }
+pub(crate) fn without_choice(classes: Vec<Option<u32>>) -> NamedClasses {
+    NamedClasses { classes, cutoff: None }
 }
 
 /// State kept between the rounds of a run: the threshold, if there is one.
@@ -88,11 +93,11 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
     fn event(&self) -> Result<Event, LearnError>;
 
     /// Returns the numbers to display.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// Returns a reason why these classes, in order of the queries, cannot be a result; `None` if they
     /// can.
-    fn refuses(&self, _named: &Named) -> Option<&'static str> {
+    fn refuses(&self, _named: &NamedClasses) -> Option<&'static str> {
         None
     }
 
@@ -108,7 +113,7 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
         asked: u64,
         under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Named>, LearnError>;
+    ) -> Result<Noisy<NamedClasses>, LearnError>;
 }
 
 registry! {
@@ -122,9 +127,9 @@ registry! {
     /// Noisy pluralities.
     Gnmax(gnmax::Gnmax) = gnmax::GNMAX, gnmax::plan_gnmax;
     /// Noisy pluralities of queries with a large plurality.
-    ConfidentGnmax(gnmax::ConfidentGnmax) = gnmax::CONFIDENT, gnmax::plan_confident;
+    ConfidentGnmax(gnmax::ConfidentGnmax) = gnmax::CONFIDENT_GNMAX, gnmax::plan_confident;
     /// Noisy pluralities, released if voters agree.
-    AgreedGnmax(gnmax::AgreedGnmax) = gnmax::AGREED, gnmax::plan_agreed;
+    AgreedGnmax(gnmax::AgreedGnmax) = gnmax::AGREED_GNMAX, gnmax::plan_agreed;
 }
 
 impl Aggregator {

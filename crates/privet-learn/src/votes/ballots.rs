@@ -11,8 +11,8 @@
 //! pair of votes; the auditor refutes it.)
 
 use super::teacher::Ballot;
-use crate::selection::elected;
-use privet_dp::mechanism::{Proxied, Votes};
+use crate::selection::winner_of;
+use privet_dp::mechanism::{Votes, WithDistance};
 
 /// Votes by class, query after query; the counts of each sum to the number of teachers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,9 +42,9 @@ impl Ballots {
 }
 
 /// Winner of a query with its distance.
-pub(crate) fn winner(votes: &[u32]) -> Proxied<u32> {
+pub(crate) fn winner(votes: &[u32]) -> WithDistance<u32> {
     let votes = votes.iter().enumerate().map(|(class, count)| (class as u32, u64::from(*count)));
-    elected(votes.collect(), 2, 0)
+    winner_of(votes.collect(), 2, 0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! labels so far is least certain.
 //!
 //! **Claim.** Choosing costs nothing. *Proof.* The next queries are a function of the public rows and of
-//! noisy labels. That is by construction: a `Choosing` is part of the walk ([`privet_dp::gate::Walk`]),
+//! noisy labels. That is by construction: a `ChosenRows` is part of the walk ([`privet_dp::gate::Walk`]),
 //! which begins from plain data before records are read, cannot borrow them, and receives noisy answers
 //! alone; votes never reach it. Chunks are drawn and teachers trained once, on coins and records that do
 //! not depend on any query, and every teacher votes on *all* public rows; only the selection of the
@@ -38,7 +38,7 @@ const ENTRIES: usize = 25_000_000;
 /// Public rows, and their labels so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Choosing {
+pub(crate) struct ChosenRows {
     rounds: u32,
     queries: u64,
     classes: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Choosing {
     heard: Vec<Option<u32>>,
 }
 
-impl Choosing {
+impl ChosenRows {
     /// Choice of `queries` of these rows, in `rounds` rounds.
     pub fn of(rows: &Matrix, rounds: u32, queries: u64, classes: usize) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Choosing {
     }
 
     /// Number of rows queried.
-    pub fn asked(&self) -> u64 {
+    pub fn queried_rows(&self) -> u64 {
         self.places.len() as u64
     }
 
@@ -95,7 +95,7 @@ impl Choosing {
         }
         self.begun += 1;
         let until = share(self.queries, self.begun, self.rounds);
-        let count = until.saturating_sub(self.asked()) as usize;
+        let count = until.saturating_sub(self.queried_rows()) as usize;
         let rows = self.rows.len() / self.columns.max(1);
         let mut known = vec![false; rows];
         self.places.iter().for_each(|place| known[*place as usize] = true);
@@ -132,7 +132,7 @@ impl Choosing {
     }
 
     /// Indices of the queried rows, and their answers.
-    pub fn ended(&self) -> (Vec<u64>, Vec<Option<u32>>) {
+    pub fn answers_so_far(&self) -> (Vec<u64>, Vec<Option<u32>>) {
         (self.places.clone(), self.heard.clone())
     }
 }
@@ -191,14 +191,14 @@ mod tests {
         Matrix::Dense(DenseMatrix::new((0..rows).flat_map(at).collect(), rows, 2))
     }
 
-    fn walked(mut choosing: Choosing, rows: &Matrix) -> Vec<Vec<u64>> {
+    fn walked(mut choosing: ChosenRows, rows: &Matrix) -> Vec<Vec<u64>> {
         let mut rounds = Vec::new();
         while let Some(places) = choosing.next() {
             let label = |place: &u64| Some(u32::from(rows.dense_row(*place as usize)[1] > 0.0));
             choosing.hear(places.iter().map(label).collect());
             // Serialised and read again between any two rounds.
             let text = serde_json::to_string(&choosing).unwrap();
-            let read: Choosing = serde_json::from_str(&text).unwrap();
+            let read: ChosenRows = serde_json::from_str(&text).unwrap();
             assert_eq!(read, choosing);
             rounds.push(places);
         }
@@ -208,8 +208,8 @@ mod tests {
     #[test]
     fn later_rounds_ask_about_rows_that_a_student_is_unsure_of() {
         let rows = line(400);
-        let rounds = walked(Choosing::of(&rows, 4, 40, 2), &rows);
-        assert_eq!(rounds, walked(Choosing::of(&rows, 4, 40, 2), &rows), "the same every time");
+        let rounds = walked(ChosenRows::of(&rows, 4, 40, 2), &rows);
+        assert_eq!(rounds, walked(ChosenRows::of(&rows, 4, 40, 2), &rows), "the same every time");
         assert_eq!(rounds.iter().map(Vec::len).collect::<Vec<_>>(), [10; 4]);
         assert_eq!(rounds[0], (0..10).collect::<Vec<_>>());
         let all = rounds.concat();
@@ -228,14 +228,14 @@ mod tests {
     #[test]
     fn without_labels_rows_come_in_order_and_none_comes_twice() {
         let rows = line(9);
-        let mut choosing = Choosing::of(&rows, 3, 7, 2);
+        let mut choosing = ChosenRows::of(&rows, 3, 7, 2);
         let mut all = Vec::new();
         while let Some(places) = choosing.next() {
             choosing.hear(Vec::new());
             all.extend(places);
         }
         assert_eq!(all, (0..7).collect::<Vec<_>>());
-        assert_eq!(choosing.ended().1, vec![None; 7]);
+        assert_eq!(choosing.answers_so_far().1, vec![None; 7]);
     }
 
     #[test]

@@ -27,7 +27,7 @@
 //! [`Program::rehearse`] runs it once on synthetic rows before any record is read, so that a program
 //! that cannot work is an error, and one that fails on records is not.
 
-use super::teacher::{Ballot, Teach, TrainingData, fenced, filled_rows};
+use super::teacher::{Ballot, Teach, TrainingData, catch_panic, filled_rows};
 use crate::LearnError;
 use privet_dp::noise::{Source, SystemRandom};
 use rayon::prelude::*;
@@ -74,7 +74,8 @@ impl Program {
     /// Takes a command and its processor time for each chunk, rounded up to whole seconds and at least
     /// one.
     pub fn new(command: &str, limit: Duration) -> Self {
-        let works = |way: &&&[&str]| started(Command::new("unshare").args(**way).arg("true"));
+        let works =
+            |way: &&&[&str]| ends_with_success(Command::new("unshare").args(**way).arg("true"));
         let apart = WAYS.iter().find(works).copied().unwrap_or_default();
         Self { command: command.into(), limit, apart }
     }
@@ -139,16 +140,16 @@ impl Program {
         program.env("PATH", PROGRAMS).env("HOME", &folder.0).env("TMPDIR", &folder.0);
         program.envs(THREADS.map(|name| (name, "1")));
         program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        if !within(program, self.limit * BACKSTOP) {
+        if !ends_in_time(program, self.limit * BACKSTOP) {
             return None;
         }
-        let told = told(&folder.0.join("predictions.csv"), questions)?;
+        let told = read_short_file(&folder.0.join("predictions.csv"), questions)?;
         told.lines().map(|line| line.trim().parse::<u32>().ok()).collect()
     }
 }
 
 /// Contents of a plain file, unless it is longer than `questions` class numbers can be.
-fn told(path: &Path, questions: usize) -> Option<String> {
+fn read_short_file(path: &Path, questions: usize) -> Option<String> {
     // A link may lead to another program's file, a pipe has no end.
     if !std::fs::symlink_metadata(path).ok()?.is_file() {
         return None;
@@ -161,14 +162,15 @@ fn told(path: &Path, questions: usize) -> Option<String> {
 
 /// Folders and process groups of the running programs.
 #[derive(Debug)]
-struct Live {
+struct RunningPrograms {
     folders: Vec<PathBuf>,
     groups: Vec<u32>,
 }
 
-static LIVE: Mutex<Live> = Mutex::new(Live { folders: Vec::new(), groups: Vec::new() });
+static LIVE: Mutex<RunningPrograms> =
+    Mutex::new(RunningPrograms { folders: Vec::new(), groups: Vec::new() });
 
-fn live() -> MutexGuard<'static, Live> {
+fn live() -> MutexGuard<'static, RunningPrograms> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -216,14 +218,14 @@ fn has_ended(child: &mut Child) -> bool {
 }
 
 /// True if a command ends with success.
-fn started(command: &mut Command) -> bool {
+fn ends_with_success(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())
 }
 
 /// Runs a program to its end, or kills it and its processes after the limit; returns true if it ended
 /// with success in time.
-fn within(mut program: Command, limit: Duration) -> bool {
+fn ends_in_time(mut program: Command, limit: Duration) -> bool {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut program, 0);
     let mut child = {
@@ -323,7 +325,7 @@ impl Teach for Program {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
         /// Teachers between two polls of `go_on`.
-        const PORTION: usize = 16;
+        const TEACHERS_PER_POLL: usize = 16;
         let columns = training_data.queries.columns();
         let questions = filled_rows(training_data.queries, 0..training_data.queries.rows());
         let queries = text(&questions, columns, None);
@@ -340,11 +342,11 @@ impl Teach for Program {
             )
         };
         let mut all = Vec::with_capacity(training_data.chunks.len());
-        for portion in training_data.chunks.chunks(PORTION) {
+        for portion in training_data.chunks.chunks(TEACHERS_PER_POLL) {
             if !go_on() {
                 return None;
             }
-            let fenced = |chunk: &Vec<usize>| fenced(|| one(chunk)).flatten();
+            let fenced = |chunk: &Vec<usize>| catch_panic(|| one(chunk)).flatten();
             all.extend(portion.par_iter().map(fenced).collect::<Vec<_>>());
         }
         Some(all)

@@ -14,17 +14,16 @@
 //! of its noise, and if there is none, the T with the largest limit.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
-    PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, NamedClasses, PlanInput, STABLE,
+    UnderWay,
 };
 use super::ballots::{Ballots, winner};
-use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
+use super::sparse_vector::{CUTOFF, LOST_QUERY_PROBABILITY, sizes, stable_for};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::{Budget, Range};
 use privet_dp::account::{Event, ThresholdNoise};
 use privet_dp::gate::{Noisy, Private, Session};
@@ -36,7 +35,7 @@ use std::sync::Arc;
 pub const ESTIMATE_SHARE: Range = Range::open("estimate_share", 0.0, 1.0);
 
 /// Upper limit on T.
-const MOST: u32 = 256;
+const MOST_UNSTABLE_QUERIES: u32 = 256;
 
 /// Registry entry of `estimated-sparse-vector`.
 pub const INFO: Info<AggregatorFacts> = Info {
@@ -48,12 +47,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     settings: Estimated::SETTINGS,
     noisy: "how often teachers dissent, and how many would have to change before another class wins",
     private: true,
-    covers: Covers {
-        pure: STABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: STABLE,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
@@ -84,7 +78,7 @@ pub struct Alternative {
 }
 
 /// Upper limit on a limit's absolute value: no estimate exceeds it, and every JSON reader represents it.
-const FARTHEST: f64 = 1e15;
+const LARGEST_LIMIT: f64 = 1e15;
 
 /// Plans from public facts alone.
 pub(super) fn plan(input: &PlanInput<'_>, options: &Estimated) -> Result<Decision, LearnError> {
@@ -100,7 +94,8 @@ pub(super) fn plan(input: &PlanInput<'_>, options: &Estimated) -> Result<Decisio
         settled => settled_by(input, rest, settled)?,
     };
     let first = alternatives.first().map(|(_, answers)| answers);
-    let least = first.map(|first| first.distance_needed(input.questions as f64, LOST));
+    let least =
+        first.map(|first| first.distance_needed(input.questions as f64, LOST_QUERY_PROBABILITY));
     let least = least.transpose()?.unwrap_or(0.0);
     let cutoffs: Vec<String> =
         alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
@@ -141,12 +136,12 @@ fn planned(
     teachers: u32,
 ) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
     let (mut alternatives, mut cutoff) = (Vec::<(i64, StableAnswers)>::new(), 1_u32);
-    while cutoff <= MOST && u64::from(cutoff) <= input.questions {
+    while cutoff <= MOST_UNSTABLE_QUERIES && u64::from(cutoff) <= input.questions {
         let settings = (cutoff, ThresholdNoise::Exponential, None);
         let answers = stable_for(input, &Allowance::new(rest, &[]), settings)?;
-        let distance = answers.distance_needed(input.questions as f64, LOST)?;
+        let distance = answers.distance_needed(input.questions as f64, LOST_QUERY_PROBABILITY)?;
         let room = 0.5 * f64::from(teachers) - distance - 1.0;
-        let limit = (room * f64::from(cutoff) - noise_scale).clamp(-FARTHEST, FARTHEST);
+        let limit = (room * f64::from(cutoff) - noise_scale).clamp(-LARGEST_LIMIT, LARGEST_LIMIT);
         // A larger T without a larger limit is of no use.
         if alternatives.last().is_some_and(|(before, _)| limit <= *before as f64) {
             break;
@@ -164,13 +159,14 @@ fn settled_by(
     rest: Budget,
     settled: &[Alternative],
 ) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
-    let most = MOST.ilog2() as usize + 1;
-    if settled.len() > most || settled.iter().any(|one| one.limit.unsigned_abs() as f64 > FARTHEST)
+    let most = MOST_UNSTABLE_QUERIES.ilog2() as usize + 1;
+    if settled.len() > most
+        || settled.iter().any(|one| one.limit.unsigned_abs() as f64 > LARGEST_LIMIT)
     {
         return Err(LearnError::SettingValue {
             setting: "alternatives",
             given: format!("{} of them", settled.len()),
-            accepted: format!("at most {most}, with limits of at most {FARTHEST:e}"),
+            accepted: format!("at most {most}, with limits of at most {LARGEST_LIMIT:e}"),
         });
     }
     let one = |one: &Alternative| {
@@ -214,11 +210,11 @@ impl Aggregate for Estimating {
         Ok(self.answers.event()?)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let last = self.answers.alternatives.last();
         let first = self.answers.alternatives.first();
         let threshold = first.and_then(|(_, answers)| answers.threshold().ok());
-        Shown::of([
+        PlanNumbers::of([
             ("threshold", threshold.unwrap_or(i64::MAX) as f64),
             ("estimate_noise", self.answers.noise_scale),
             ("answers_epsilon", self.answers.answers_epsilon),
@@ -231,8 +227,8 @@ impl Aggregate for Estimating {
         self.answers.alternatives.iter().map(|(_, answers)| answers.cutoff).collect()
     }
 
-    fn refuses(&self, named: &Named) -> Option<&'static str> {
-        super::sparse_vector::ended(&named.classes, named.cutoff?)
+    fn refuses(&self, named: &NamedClasses) -> Option<&'static str> {
+        super::sparse_vector::refusal_of_classes(&named.classes, named.cutoff?)
     }
 
     fn name(
@@ -241,9 +237,9 @@ impl Aggregate for Estimating {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Named>, LearnError> {
-        fn named((cutoff, heard): (u32, Vec<QueryAnswer<u32>>)) -> Named {
-            Named {
+    ) -> Result<Noisy<NamedClasses>, LearnError> {
+        fn named((cutoff, heard): (u32, Vec<QueryAnswer<u32>>)) -> NamedClasses {
+            NamedClasses {
                 cutoff: Some(cutoff),
                 classes: heard.into_iter().map(QueryAnswer::answer).collect(),
             }

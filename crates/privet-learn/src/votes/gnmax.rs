@@ -23,15 +23,15 @@
 //! depends on earlier noisy answers, and the plan has an upper bound on that number.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, NamedClasses, PRINTED_DISTANCE,
     PlanInput, UnderWay,
 };
 use super::ballots::Ballots;
 use crate::LearnError;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::Range;
 use privet_dp::account::gaussian;
 use privet_dp::account::{Cost, Event};
@@ -52,7 +52,15 @@ pub const VOTE_NOISE: Range = Range::open("vote_noise", 0.0, 1e9);
 pub const TEST_SHARE: Range = Range::open("test_share", 0.0, 1.0);
 
 const SOURCE: &str = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018";
-const NOISED: &str = "how many teachers vote for each class";
+const NOISY_ANSWER: &str = "how many teachers vote for each class";
+
+/// Cases that pluralities under Gaussian noise cover.
+const COVERS: MethodCoverage = MethodCoverage {
+    pure: Coverage::gaussian("give a delta, for example 1e-6"),
+    needs: TableAccess::Memory,
+    printed: Coverage::unprinted(PRINTED_DISTANCE),
+    ..MethodCoverage::ALL
+};
 
 /// Registry entry of `gnmax`.
 pub const GNMAX: Info<AggregatorFacts> = Info {
@@ -61,37 +69,27 @@ pub const GNMAX: Info<AggregatorFacts> = Info {
     source: SOURCE,
     guarantee: GUARANTEE,
     settings: &[],
-    noisy: NOISED,
+    noisy: NOISY_ANSWER,
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta, for example 1e-6"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: AggregatorFacts { streams: false, rounds: true },
 };
 
 /// Registry entry of `confident-gnmax`.
-pub const CONFIDENT: Info<AggregatorFacts> = Info {
+pub const CONFIDENT_GNMAX: Info<AggregatorFacts> = Info {
     name: "confident-gnmax",
     summary: "the same for those questions alone on which many teachers agree, which is tested under noise first",
     source: SOURCE,
     guarantee: GUARANTEE,
     settings: ConfidentGnmax::SETTINGS,
-    noisy: NOISED,
+    noisy: NOISY_ANSWER,
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta, for example 1e-6"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
 /// Registry entry of `agreed-gnmax`.
-pub const AGREED: Info<AggregatorFacts> = Info {
+pub const AGREED_GNMAX: Info<AggregatorFacts> = Info {
     name: "agreed-gnmax",
     summary: "the class with the most votes under Gaussian noise, for all questions if a private test says that teachers \
               agree so much that this costs no more than the budget, and otherwise for none",
@@ -100,12 +98,7 @@ pub const AGREED: Info<AggregatorFacts> = Info {
     settings: AgreedGnmax::SETTINGS,
     noisy: "votes, and how many teachers would have to change before they cost more",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta, for example 1e-6"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
@@ -143,7 +136,7 @@ fn argmax(input: &PlanInput<'_>, noise_scale: f64) -> NoisyArgmax {
 /// Lower bound on the rows of a chunk for each class.
 const ROWS_A_CLASS: u64 = 10;
 /// Upper bound on the number of teachers, unless it is requested.
-const MOST: f64 = 5_000.0;
+const MOST_TEACHERS: f64 = 5_000.0;
 
 /// Number of teachers with 10 rows a class.
 fn most_teachers(input: &PlanInput<'_>) -> u64 {
@@ -166,14 +159,14 @@ fn sizes(input: &PlanInput<'_>, questions: f64) -> Sizes {
     let rows = input.facts.rows as f64;
     let mu = gaussian::mu(input.budget.epsilon(), input.budget.delta());
     let balanced = (180.0 * rows / mu.powi(2)).cbrt();
-    let asked = balanced.min(18.0 * questions.sqrt() / mu).clamp(1.0, MOST);
+    let asked = balanced.min(18.0 * questions.sqrt() / mu).clamp(1.0, MOST_TEACHERS);
     let most = most_teachers(input) as f64;
     let teachers = asked.min(most).round().max(1.0);
     Sizes { teachers: teachers as u32, enough: asked <= most, worth: 5.0 * rows / balanced }
 }
 
 /// Number of teachers, b, and notes if it is too small or the number of queries too large.
-fn chosen(input: &PlanInput<'_>, questions: f64) -> (u32, Vec<Note>) {
+fn choose_teachers(input: &PlanInput<'_>, questions: f64) -> (u32, Vec<Note>) {
     let sizes = sizes(input, questions);
     let mut notes = Vec::new();
     if input.teachers.is_none() && !sizes.enough {
@@ -217,9 +210,9 @@ pub(super) fn plan_gnmax(input: &PlanInput<'_>, _: &Gnmax) -> Result<Decision, L
         Ok(Event::Repeat { count: questions, event })
     };
     let length = (2.0 * f64::from(questions)).sqrt();
-    let scale = input.budget.least(floor(input, length), event)?;
-    let (teachers, mut notes) = chosen(input, f64::from(questions));
-    notes.extend(loud(scale, teachers));
+    let scale = input.budget.least_scale(floor(input, length), event)?;
+    let (teachers, mut notes) = choose_teachers(input, f64::from(questions));
+    notes.extend(loud_noise_note(scale, teachers));
     let aggregate = Plurality { argmax: argmax(input, scale), questions };
     Ok(Decision {
         aggregate: Arc::new(aggregate),
@@ -230,7 +223,7 @@ pub(super) fn plan_gnmax(input: &PlanInput<'_>, _: &Gnmax) -> Result<Decision, L
 }
 
 /// Note if the noise is of the size of the votes.
-fn loud(scale: f64, teachers: u32) -> Option<Note> {
+fn loud_noise_note(scale: f64, teachers: u32) -> Option<Note> {
     if 4.0 * scale < f64::from(teachers) {
         return None;
     }
@@ -251,7 +244,7 @@ pub(super) fn plan_confident(
     let agree = AGREE.check(options.agree.unwrap_or(0.8))?;
     let test_ratio = TEST_RATIO.check(options.test_ratio.unwrap_or(3.75))?;
     let tests = f64::from(questions) / (2.0 * test_ratio.powi(2));
-    let (teachers, mut notes) = chosen(input, f64::from(answers) + tests);
+    let (teachers, mut notes) = choose_teachers(input, f64::from(answers) + tests);
     // Of the two settled scales that of the test comes first.
     let at = |test_scale: f64| ConfidentArgmax {
         argmax: argmax(input, test_scale / test_ratio),
@@ -260,8 +253,8 @@ pub(super) fn plan_confident(
     };
     let squares = f64::from(questions) + 2.0 * f64::from(answers) * test_ratio.powi(2);
     let event = |scale: f64| at(scale).events(questions, answers);
-    let test_scale = input.budget.least(floor(input, squares.sqrt()), event)?;
-    notes.extend(loud(test_scale / test_ratio, teachers));
+    let test_scale = input.budget.least_scale(floor(input, squares.sqrt()), event)?;
+    notes.extend(loud_noise_note(test_scale / test_ratio, teachers));
     Ok(Decision {
         aggregate: Arc::new(Confident { confident: at(test_scale), questions, answers }),
         settled: Aggregator::ConfidentGnmax(ConfidentGnmax {
@@ -334,11 +327,11 @@ impl Aggregate for Plurality {
         Ok(Event::Repeat { count: self.questions, event: Box::new(self.argmax.event()?) })
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([("vote_noise", self.argmax.noise_scale)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("vote_noise", self.argmax.noise_scale)])
     }
 
-    fn refuses(&self, named: &Named) -> Option<&'static str> {
+    fn refuses(&self, named: &NamedClasses) -> Option<&'static str> {
         named.classes.contains(&None).then_some("a question has no answer")
     }
 
@@ -348,13 +341,13 @@ impl Aggregate for Plurality {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Named>, LearnError> {
+    ) -> Result<Noisy<NamedClasses>, LearnError> {
         let mut named = Vec::with_capacity(votes.0.len());
         for counts in votes.0 {
             let class = self.argmax.run(Private::new(counts), session)?;
             named.push(class.map(|class| Some(class as u32)));
         }
-        Ok(session.gather(named)?.map(super::aggregate::named))
+        Ok(session.gather(named)?.map(super::aggregate::without_choice))
     }
 }
 
@@ -370,8 +363,8 @@ impl Aggregate for Confident {
         Ok(self.confident.events(self.questions, self.answers)?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("test_noise", self.confident.test_scale),
             ("vote_noise", self.confident.argmax.noise_scale),
             ("threshold", self.confident.threshold),
@@ -379,7 +372,7 @@ impl Aggregate for Confident {
         ])
     }
 
-    fn refuses(&self, named: &Named) -> Option<&'static str> {
+    fn refuses(&self, named: &NamedClasses) -> Option<&'static str> {
         let answers = named.classes.iter().flatten().count();
         (answers > self.answers as usize).then_some("it has more answers than were planned")
     }
@@ -390,11 +383,11 @@ impl Aggregate for Confident {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Named>, LearnError> {
+    ) -> Result<Noisy<NamedClasses>, LearnError> {
         let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
         Ok(named.map(|classes| {
             let class = |class: Option<usize>| class.map(|class| class as u32);
-            super::aggregate::named(classes.into_iter().map(class).collect())
+            super::aggregate::without_choice(classes.into_iter().map(class).collect())
         }))
     }
 }
@@ -407,15 +400,15 @@ impl Aggregate for Agreed {
         Ok(self.0.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("vote_noise", self.0.argmax.noise_scale),
             ("test_noise", self.0.test_scale),
             ("label_epsilon", self.0.label_epsilon),
         ])
     }
 
-    fn refuses(&self, named: &Named) -> Option<&'static str> {
+    fn refuses(&self, named: &NamedClasses) -> Option<&'static str> {
         let answers = named.classes.iter().flatten().count();
         let some = answers > 0 && answers < named.classes.len();
         some.then_some("it has some answers, where all or none come out")
@@ -427,11 +420,11 @@ impl Aggregate for Agreed {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Named>, LearnError> {
+    ) -> Result<Noisy<NamedClasses>, LearnError> {
         /// No answers at all: the request supplies their number.
-        fn none_or_all(named: Option<Vec<usize>>) -> Named {
+        fn none_or_all(named: Option<Vec<usize>>) -> NamedClasses {
             let classes = named.unwrap_or_default().into_iter();
-            super::aggregate::named(classes.map(|class| Some(class as u32)).collect())
+            super::aggregate::without_choice(classes.map(|class| Some(class as u32)).collect())
         }
         Ok(self.0.run(Private::new(votes.0), session)?.map(none_or_all))
     }

@@ -29,15 +29,15 @@ pub const ROWS: u64 = 50_000;
 /// Number of directions in which distances are measured.
 const DIRECTIONS: usize = 100;
 /// Variance relative to the largest below which a direction is left out.
-const LEAST: f64 = 1e-6;
+const LEAST_RELATIVE_VARIANCE: f64 = 1e-6;
 /// Rank of the neighbour whose distance is the scale of a row's edges.
-const SCALE: usize = 7;
+const SCALE_NEIGHBOUR: usize = 7;
 /// Number of public rows to which a row from outside is connected.
 const LINKS: usize = 5;
 /// Propagation weight α.
-const KEPT: f32 = 0.95;
+const PROPAGATION_WEIGHT: f32 = 0.95;
 /// Number of propagation steps.
-const STEPS: usize = 40;
+const PROPAGATION_STEPS: usize = 40;
 
 /// Metric of public rows.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub(super) fn centred(rows: &[f32], columns: usize) -> (Vec<f32>, Vec<f32>) {
 }
 
 /// Columns one after the other: the transpose.
-pub(super) fn turned(rows: &[f32], columns: usize) -> Vec<f32> {
+pub(super) fn transpose(rows: &[f32], columns: usize) -> Vec<f32> {
     (0..columns)
         .flat_map(|column| rows.iter().skip(column).step_by(columns.max(1)).copied())
         .collect()
@@ -89,10 +89,11 @@ impl Metric {
     fn of(rows: &[f32], columns: usize) -> Self {
         let (apart, means) = centred(rows, columns);
         let count = (rows.len() / columns.max(1)).max(1);
-        let spectrum = Spectrum::of(&products(&turned(&apart, columns), count), columns);
+        let spectrum = Spectrum::of(&products(&transpose(&apart, columns), count), columns);
         let found = spectrum.map(|spectrum| spectrum.largest(DIRECTIONS)).unwrap_or_default();
         let largest = found.first().map_or(0.0, |(value, _)| *value);
-        let kept = found.into_iter().filter(|(value, _)| *value > LEAST * largest);
+        let kept =
+            found.into_iter().filter(|(value, _)| *value > LEAST_RELATIVE_VARIANCE * largest);
         let mut directions = Vec::new();
         for (value, vector) in kept {
             let weight = (value / count as f64).powf(-0.25);
@@ -194,7 +195,9 @@ impl Graph {
         // Squares of r.
         let scale: Vec<f32> = near
             .iter()
-            .map(|near| near.get(SCALE - 1).or(near.last()).map_or(0.0, |(distance, _)| *distance))
+            .map(|near| {
+                near.get(SCALE_NEIGHBOUR - 1).or(near.last()).map_or(0.0, |(distance, _)| *distance)
+            })
             .collect();
         let mut ties: Vec<(u32, u32, f32)> = Vec::new();
         for (at, near) in near.iter().enumerate() {
@@ -239,7 +242,7 @@ impl Graph {
         let width = classes.max(1);
         let mut found = known.to_vec();
         let mut next = vec![0.0_f32; known.len()];
-        for _ in 0..STEPS {
+        for _ in 0..PROPAGATION_STEPS {
             for (row, sums) in next.chunks_exact_mut(width).enumerate().take(self.rows) {
                 sums.fill(0.0);
                 for (other, weight) in &self.ties[self.starts[row]..self.starts[row + 1]] {
@@ -247,7 +250,9 @@ impl Graph {
                     sums.iter_mut().zip(from).for_each(|(sum, x)| *sum += weight * x);
                 }
                 let own = &known[row * width..(row + 1) * width];
-                sums.iter_mut().zip(own).for_each(|(sum, x)| *sum = KEPT * *sum + (1.0 - KEPT) * x);
+                sums.iter_mut().zip(own).for_each(|(sum, x)| {
+                    *sum = PROPAGATION_WEIGHT * *sum + (1.0 - PROPAGATION_WEIGHT) * x
+                });
             }
             std::mem::swap(&mut found, &mut next);
         }
@@ -255,7 +260,11 @@ impl Graph {
     }
 
     /// A class for each public row from labels of some of them; `None` if no label reaches it.
-    pub(super) fn filled(&self, labels: &[Option<u32>], classes: usize) -> Vec<Option<u32>> {
+    pub(super) fn propagate_labels(
+        &self,
+        labels: &[Option<u32>],
+        classes: usize,
+    ) -> Vec<Option<u32>> {
         let mut known = vec![0.0; labels.len() * classes];
         for (row, label) in labels.iter().enumerate() {
             if let Some(class) = label {
@@ -296,10 +305,10 @@ mod tests {
         for at in [0, 1, 100, 101, 198, 199] {
             labels[at] = Some(truth[at]);
         }
-        let found = graph.filled(&labels, 2);
+        let found = graph.propagate_labels(&labels, 2);
         let right = found.iter().zip(&truth).filter(|(one, other)| **one == Some(**other)).count();
         assert!(right >= 195, "{right}");
-        assert!(graph.filled(&[None; 200], 2).iter().all(Option::is_none));
+        assert!(graph.propagate_labels(&[None; 200], 2).iter().all(Option::is_none));
     }
 
     #[test]
@@ -313,7 +322,7 @@ mod tests {
             let graph = Graph::of(&Matrix::Dense(DenseMatrix::new(values, rows, columns)), 10);
             let graph = graph.unwrap();
             let known = vec![Some(1); rows];
-            assert_eq!(graph.filled(&known, 3), known);
+            assert_eq!(graph.propagate_labels(&known, 3), known);
             assert!(graph.links(&[0.25; 6][..2 * columns]).len() <= 2);
         }
         let wide = Matrix::Dense(DenseMatrix::new(vec![0.0; COLUMNS + 1], 1, COLUMNS + 1));

@@ -5,7 +5,7 @@
 //! eigenvalues of XᵀX, or of XXᵀ if there are fewer rows than columns. A direct solution, without
 //! iterations.
 
-use super::graph::{centred, products, turned};
+use super::graph::{centred, products, transpose};
 use super::logistic::dot;
 use super::teacher::{Classifier, LabelledRows};
 use privet_optim::spectrum::Spectrum;
@@ -33,7 +33,7 @@ impl LeastSquares {
             .iter()
             .for_each(|label| shares[*label as usize] += 1.0 / count.max(1) as f32);
         let by_columns = columns <= count;
-        let turned = if by_columns { turned(&rows, columns) } else { Vec::new() };
+        let turned = if by_columns { transpose(&rows, columns) } else { Vec::new() };
         let (vectors, side) = if by_columns { (&turned, columns) } else { (&rows, count) };
         let spectrum = Spectrum::of(&products(vectors, vectors.len() / side.max(1)), side);
         let mut theta = vec![0.0_f32; columns * classes];
@@ -44,12 +44,12 @@ impl LeastSquares {
                 |label: &u32| f64::from(u8::from(*label as usize == class)) - f64::from(*share);
             let target: Vec<f64> = labelled.labels.iter().map(own).collect();
             // Xᵀy, or y itself.
-            let right = if by_columns { combined(&rows, columns, &target) } else { target };
+            let right = if by_columns { combine_rows(&rows, columns, &target) } else { target };
             let mut along = spectrum.coordinates(&right);
             let values = spectrum.values().iter();
             along.iter_mut().zip(values).for_each(|(x, value)| *x /= value.max(0.0) + ridge);
             let solved = spectrum.combination(&along);
-            let solved = if by_columns { solved } else { combined(&rows, columns, &solved) };
+            let solved = if by_columns { solved } else { combine_rows(&rows, columns, &solved) };
             weights.iter_mut().zip(solved).for_each(|(weight, x)| *weight = x as f32);
         }
         Self { means, shares, theta }
@@ -57,7 +57,7 @@ impl LeastSquares {
 }
 
 /// Linear combination of rows, Σᵢ cᵢxᵢ.
-fn combined(rows: &[f32], columns: usize, weights: &[f64]) -> Vec<f64> {
+fn combine_rows(rows: &[f32], columns: usize, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; columns];
     for (row, weight) in rows.chunks_exact(columns.max(1)).zip(weights) {
         sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * f64::from(*x));
@@ -66,7 +66,7 @@ fn combined(rows: &[f32], columns: usize, weights: &[f64]) -> Vec<f64> {
 }
 
 impl Classifier for LeastSquares {
-    fn weigh(&self, row: &[f32]) -> Vec<f32> {
+    fn class_weights(&self, row: &[f32]) -> Vec<f32> {
         let apart: Vec<f32> = row.iter().zip(&self.means).map(|(x, mean)| x - mean).collect();
         let weights = self.theta.chunks_exact(self.means.len().max(1));
         weights.zip(&self.shares).map(|(weights, share)| dot(weights, &apart) + share).collect()
@@ -93,7 +93,7 @@ mod tests {
             let labelled =
                 LabelledRows { columns, classes: 3, rows: &rows, labels: &labels, number: 0 };
             let model = LeastSquares::of(&labelled, 0.03);
-            let weighed = |row: usize| model.weigh(labelled.row(row));
+            let weighed = |row: usize| model.class_weights(labelled.row(row));
             let right =
                 (0..count as usize).filter(|row| ranked_first(&weighed(*row)) == labels[*row]);
             assert_eq!(right.count(), count as usize);
@@ -101,6 +101,6 @@ mod tests {
         }
         let one =
             LabelledRows { columns: 2, classes: 3, rows: &[1.0, 0.0], labels: &[2], number: 0 };
-        assert_eq!(ranked_first(&LeastSquares::of(&one, 0.03).weigh(&[0.5, 0.5])), 2);
+        assert_eq!(ranked_first(&LeastSquares::of(&one, 0.03).class_weights(&[0.5, 0.5])), 2);
     }
 }

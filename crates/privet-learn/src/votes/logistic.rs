@@ -8,7 +8,7 @@
 use super::teacher::{Classifier, LabelledRows};
 
 /// Number of steps.
-const STEPS: usize = 150;
+const DESCENT_STEPS: usize = 150;
 
 /// Weights by class.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Logistic {
         let mut theta = vec![0.0_f32; columns * classes];
         let (mut ahead, mut momentum) = (theta.clone(), 1.0_f32);
         let mut shares = vec![0.0; classes];
-        for _ in 0..STEPS {
+        for _ in 0..DESCENT_STEPS {
             let mut gradient: Vec<f32> = ahead.iter().map(|weight| weight * ridge).collect();
             for (row, label) in labelled.labels.iter().enumerate() {
                 let x = labelled.row(row);
@@ -75,7 +75,7 @@ fn softmax(theta: &[f32], x: &[f32], shares: &mut [f32]) {
 }
 
 impl Classifier for Logistic {
-    fn weigh(&self, row: &[f32]) -> Vec<f32> {
+    fn class_weights(&self, row: &[f32]) -> Vec<f32> {
         let mut shares = vec![0.0; self.theta.len() / self.columns.max(1)];
         softmax(&self.theta, row, &mut shares);
         shares
@@ -99,11 +99,11 @@ mod tests {
         let labelled =
             LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
         let model = Logistic::of(&labelled, 0.1);
-        let right =
-            (0..90).filter(|row| ranked_first(&model.weigh(labelled.row(*row))) == labels[*row]);
+        let right = (0..90)
+            .filter(|row| ranked_first(&model.class_weights(labelled.row(*row))) == labels[*row]);
         assert!(right.count() >= 88);
         let one =
             LabelledRows { columns: 2, classes: 3, rows: &rows[..4], labels: &[2, 2], number: 0 };
-        assert_eq!(ranked_first(&Logistic::of(&one, 0.1).weigh(&rows[..2])), 2);
+        assert_eq!(ranked_first(&Logistic::of(&one, 0.1).class_weights(&rows[..2])), 2);
     }
 }

@@ -48,22 +48,20 @@ pub use choosing::CHOOSE;
 pub use teacher::{
     Ballot, Classifier, LabelledRows, TEACHERS, Teach, Teacher, TeacherInfo, TrainingData,
 };
-pub use vote::taught;
+pub use vote::with_rows_and_teachers;
 
-use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
-use crate::release::task::{Artefact, Planned, Task, Work};
-use crate::{LearnError, Method, Request};
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
+use crate::{LearnError, Request};
 use aggregate::PlanInput;
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::ThresholdNoise;
 use privet_dp::gate::Arithmetic;
-use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use sparse_vector::SparseVector;
@@ -200,7 +198,7 @@ fn choice_fits(task: &Vote, facts: &Facts) -> Result<(), LearnError> {
             "ask about fewer rows than there are, and about one a round or more",
         );
     }
-    match choosing::Choosing::too_large(task.queries + task.beside, facts.columns) {
+    match choosing::ChosenRows::too_large(task.queries + task.beside, facts.columns) {
         Some(error) => Err(error),
         None => Ok(()),
     }
@@ -214,13 +212,10 @@ impl Task for Vote {
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
         classes(request)?;
-        // The learner does not matter: facts are those of rows and target.
-        let task = Erm { loss: Loss::Logistic, method: Method::Auto(Default::default()) };
-        let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-        Facts::of(&of_rows)
+        Facts::of_rows(request)
     }
 
-    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let task = &request.task;
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         QUERIES.check(task.queries as f64)?;
@@ -281,7 +276,7 @@ impl Task for Vote {
             classes,
             teachers: task.teachers,
         };
-        let teacher = task.teacher.settled()?;
+        let teacher = task.teacher.with_all_settings()?;
         let decision = task.aggregator.plan(&wanted)?;
         let rows = facts.rows / u64::from(decision.teachers.max(1));
         if let Some(error) = teacher.too_large(task.queries + task.beside, rows, facts.columns) {
@@ -293,16 +288,16 @@ impl Task for Vote {
             aggregator: decision.settled,
             ..task.clone()
         };
-        let voting = vote::Voting::new(&settled, facts, classes, decision.aggregate);
+        let voting = vote::VotePlan::new(&settled, facts, classes, decision.aggregate);
         let mut notes = decision.notes;
-        notes.push(vote::PUBLIC.into());
+        notes.push(vote::PUBLIC_ROWS_NOTE.into());
         if let Teacher::Outside { .. } = settled.teacher {
-            notes.push(vote::OUTSIDE.into());
+            notes.push(vote::OUTSIDE_TEACHERS_NOTE.into());
         }
         if request.neighbours == Neighbours::ReplaceLabel {
             notes.push(vote::LABELS_ALONE.into());
         }
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(voting)),
             settled,
             arithmetic: Arithmetic::Finite,
@@ -392,6 +387,6 @@ impl Vote {
         (epsilon, delta): (f64, Option<f64>),
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+        Ok(Request::new(schema.clone(), rows, neighbours, self).with_budget(budget))
     }
 }

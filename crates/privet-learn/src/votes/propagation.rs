@@ -6,11 +6,11 @@
 //! function of its own chunk.
 
 use super::graph::Graph;
-use super::teacher::{Ballot, TrainingData, fenced, filled_rows, ranked_first};
+use super::teacher::{Ballot, TrainingData, catch_panic, filled_rows, ranked_first};
 use rayon::prelude::*;
 
 /// Teachers between two polls of `go_on`.
-const PORTION: usize = 64;
+const TEACHERS_PER_POLL: usize = 64;
 
 /// The ballots of all teachers, as by [`super::Teach::ballots`].
 pub(super) fn ballots(
@@ -21,12 +21,13 @@ pub(super) fn ballots(
     // The plan refuses a graph that is too large.
     let graph = Graph::of(training_data.public, neighbours).ok();
     let mut all = Vec::with_capacity(training_data.chunks.len());
-    for portion in training_data.chunks.chunks(PORTION) {
+    for portion in training_data.chunks.chunks(TEACHERS_PER_POLL) {
         if !go_on() {
             return None;
         }
-        let one =
-            |chunk: &Vec<usize>| fenced(|| ballot(training_data, graph.as_ref()?, chunk)).flatten();
+        let one = |chunk: &Vec<usize>| {
+            catch_panic(|| ballot(training_data, graph.as_ref()?, chunk)).flatten()
+        };
         all.extend(portion.par_iter().map(one).collect::<Vec<_>>());
     }
     Some(all)

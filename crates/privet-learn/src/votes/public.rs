@@ -26,7 +26,7 @@ pub fn digest(rows: &Matrix) -> String {
 
 /// Checks that these rows, encoded by the schema of a request, are those that it states; `None` if it
 /// states none, as for batches of a stream.
-pub fn stated(task: &Vote, rows: &Matrix) -> Option<Check> {
+pub fn check_stated_rows(task: &Vote, rows: &Matrix) -> Option<Check> {
     let what = "the public rows are those that the certificate states";
     let holds = *task.public.as_ref()? == digest(rows);
     let detail = match holds {

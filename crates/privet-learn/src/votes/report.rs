@@ -3,7 +3,7 @@
 use super::{Teacher, Vote};
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, number, told};
+use crate::release::report::{Part, Report, Section, number, release_json};
 use privet_core::printable;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ impl Family for Vote {
         Report::new(
             purpose(labels),
             vec![Section::new("Labels", [Part::Table(counted(labels))])],
-            told(request, own),
+            release_json(request, own),
         )
     }
 }

@@ -25,16 +25,15 @@
 //! the noise then allows: the notes say that few answers may be released.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
-    PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, NamedClasses, PlanInput, STABLE,
+    UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::Range;
 use privet_dp::account::{Event, ThresholdNoise};
 use privet_dp::gate::{Noisy, Private, Session};
@@ -54,12 +53,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     settings: SparseVector::SETTINGS,
     noisy: "how many teachers would have to change before another class wins",
     private: true,
-    covers: Covers {
-        pure: STABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: STABLE,
     more: AggregatorFacts { streams: true, rounds: true },
 };
 
@@ -79,12 +73,12 @@ settings! {
 }
 
 /// Bound on the probability that any of the queries with the needed distance is lost.
-pub(super) const LOST: f64 = 0.05;
+pub(super) const LOST_QUERY_PROBABILITY: f64 = 0.05;
 /// Rows of a chunk for each class, if there are too few rows for the rule.
 const ROWS_A_CLASS: u64 = 10;
 
 /// Approximate ε of one of T runs, by basic or advanced composition: for rules, not for guarantees.
-fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
+fn epsilon_of_run(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
     let fits = |one: f64| {
         let advanced =
             (2.0 * cutoff * (2.0 / delta).ln()).sqrt() * one + cutoff * one * one.exp_m1();
@@ -101,22 +95,24 @@ fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
 /// The ratio s₂/s₁ that needs the least agreement: thresholds of T runs are s₁·L₁ above, answers s₂·L₂
 /// below, and (1 + 2s₁/s₂)/s₁ is spent.
 fn ratio((epsilon, delta): (f64, f64), cutoff: u32, questions: u64) -> f64 {
-    let second = (questions as f64 / LOST).ln().max(1.0);
-    (2.0 * raised((epsilon, delta), cutoff).max(1.0) / second).sqrt().clamp(0.1, 10.0)
+    let second = (questions as f64 / LOST_QUERY_PROBABILITY).ln().max(1.0);
+    (2.0 * raised_limit((epsilon, delta), cutoff).max(1.0) / second).sqrt().clamp(0.1, 10.0)
 }
 
 /// Approximate L₁: ln(2T/δ) − [`ln_overlap`]; the second term matters for a large ε.
-fn raised((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
-    let one = each(epsilon, delta, f64::from(cutoff));
+fn raised_limit((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
+    let one = epsilon_of_run(epsilon, delta, f64::from(cutoff));
     (2.0 * f64::from(cutoff) / delta).ln() - ln_overlap(cutoff, one)
 }
 
 /// Approximate needed distance d(T).
-fn needed(input: &PlanInput<'_>, cutoff: u32) -> f64 {
+fn needed_distance(input: &PlanInput<'_>, cutoff: u32) -> f64 {
     let (epsilon, delta) = (input.budget.epsilon(), input.budget.delta());
-    let first = raised((epsilon, delta), cutoff);
-    let second = (input.questions as f64 / LOST).ln();
-    (first.sqrt() + (2.0 * second).sqrt()).powi(2) / each(epsilon, delta, f64::from(cutoff)) + 1.0
+    let first = raised_limit((epsilon, delta), cutoff);
+    let second = (input.questions as f64 / LOST_QUERY_PROBABILITY).ln();
+    (first.sqrt() + (2.0 * second).sqrt()).powi(2)
+        / epsilon_of_run(epsilon, delta, f64::from(cutoff))
+        + 1.0
 }
 
 /// Numbers b of teachers and T from public facts; true if all conditions of the rule hold.
@@ -126,7 +122,7 @@ pub(super) fn sizes(input: &PlanInput<'_>) -> (u32, u32, bool) {
     let most = input.questions.min(10_000) as u32;
     let mut cutoff = 1_u32;
     while cutoff <= most.max(1) {
-        let teachers = (6.0 * (needed(input, cutoff) + 1.0)).ceil();
+        let teachers = (6.0 * (needed_distance(input, cutoff) + 1.0)).ceil();
         let error = learnt * teachers / rows;
         if error <= 0.25 && f64::from(cutoff) >= 3.0 * error * input.questions as f64 {
             return (teachers.min(1e6) as u32, cutoff, true);
@@ -135,15 +131,15 @@ pub(super) fn sizes(input: &PlanInput<'_>) -> (u32, u32, bool) {
     }
     let chunk = ROWS_A_CLASS * input.classes as u64;
     let teachers = (input.facts.rows / chunk).clamp(1, 5_000) as u32;
-    (teachers, allowed(input, teachers, most), false)
+    (teachers, largest_cutoff(input, teachers, most), false)
 }
 
 /// The largest T for which b teachers that are right with three votes in four reach the needed distance;
 /// at least 1.
-fn allowed(input: &PlanInput<'_>, teachers: u32, most: u32) -> u32 {
+fn largest_cutoff(input: &PlanInput<'_>, teachers: u32, most: u32) -> u32 {
     let room = f64::from(teachers) / 4.0 - 1.0;
     let (mut best, mut cutoff) = (1, 1);
-    while cutoff <= most && needed(input, cutoff) <= room {
+    while cutoff <= most && needed_distance(input, cutoff) <= room {
         best = cutoff;
         cutoff += (cutoff / 8).max(1);
     }
@@ -174,11 +170,11 @@ pub(super) fn stable_for(
     };
     let most = budget.epsilon() - (-2.0 * budget.delta().min(0.4)).ln_1p();
     let floor = (1.0 + 2.0 / query_ratio) / most;
-    Ok(at(budget.least(floor, |scale| at(scale).event())?))
+    Ok(at(budget.least_scale(floor, |scale| at(scale).event())?))
 }
 
 /// Reason why a vector that ends after `cutoff` unanswered queries cannot name these classes.
-pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str> {
+pub(super) fn refusal_of_classes(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str> {
     let unstable = classes.iter().enumerate().filter(|(_, class)| class.is_none());
     let last = unstable.map(|(place, _)| place).nth((cutoff as usize).checked_sub(1)?)?;
     let after = classes[last..].iter().any(Option::is_some);
@@ -192,7 +188,7 @@ pub(super) fn plan(input: &PlanInput<'_>, options: &SparseVector) -> Result<Deci
         (Some(teachers), Some(cutoff)) => (teachers, cutoff, true),
         (Some(teachers), None) => {
             let most = input.questions.min(10_000) as u32;
-            (teachers, allowed(input, teachers, most.max(1)), true)
+            (teachers, largest_cutoff(input, teachers, most.max(1)), true)
         }
         (None, given) => {
             let (teachers, cutoff, fits) = sizes(input);
@@ -202,7 +198,7 @@ pub(super) fn plan(input: &PlanInput<'_>, options: &SparseVector) -> Result<Deci
     let law = options.law.unwrap_or_default();
     let answers = stable_for(input, budget, (cutoff, law, options.query_ratio))?;
     let (query_ratio, facts) = (answers.query_ratio, input.facts);
-    let distance = answers.distance_needed(input.questions as f64, LOST)?;
+    let distance = answers.distance_needed(input.questions as f64, LOST_QUERY_PROBABILITY)?;
     let mut notes: Vec<Note> = vec![match cutoff {
         1 => ENDS_AFTER_ONE.into(),
         _ => ENDS_AFTER.with(&[("cutoff", &cutoff)]),
@@ -217,7 +213,7 @@ pub(super) fn plan(input: &PlanInput<'_>, options: &SparseVector) -> Result<Deci
         )));
     } else if !fits {
         let learnt = facts.columns as f64 * (input.classes as f64 - 1.0).max(1.0);
-        let rows = 12.0 * learnt * 6.0 * (needed(input, 1) + 1.0);
+        let rows = 12.0 * learnt * 6.0 * (needed_distance(input, 1) + 1.0);
         notes.push(Note::expectation(format!(
             "the table is small for this: teachers that are sure to agree need about {rows:.0} rows in all, so that \
              answers may end early. An answer comes out where about {:.0} in 100 teachers agree",
@@ -249,9 +245,9 @@ impl Aggregate for Stable {
         Ok(self.answers.event()?)
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let threshold = self.answers.threshold().unwrap_or(i64::MAX) as f64;
-        Shown::of([
+        PlanNumbers::of([
             ("threshold_noise", self.answers.noise_scale),
             ("distance_noise", self.answers.noise_scale * self.answers.query_ratio),
             ("threshold", threshold),
@@ -261,8 +257,8 @@ impl Aggregate for Stable {
     }
 
     /// Refuses answers after T unanswered queries.
-    fn refuses(&self, named: &Named) -> Option<&'static str> {
-        ended(&named.classes, self.answers.cutoff)
+    fn refuses(&self, named: &NamedClasses) -> Option<&'static str> {
+        refusal_of_classes(&named.classes, self.answers.cutoff)
     }
 
     fn name(
@@ -271,7 +267,7 @@ impl Aggregate for Stable {
         query_count: u64,
         under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noisy<Named>, LearnError> {
+    ) -> Result<Noisy<NamedClasses>, LearnError> {
         let mut answering = match under_way.0.take() {
             Some(answering) => answering,
             None => self.answers.begin(query_count, session)?,
@@ -282,7 +278,7 @@ impl Aggregate for Stable {
         }
         under_way.0 = Some(answering);
         let named = heard.into_iter().map(|heard| heard.map(QueryAnswer::answer)).collect();
-        Ok(session.gather(named)?.map(super::aggregate::named))
+        Ok(session.gather(named)?.map(super::aggregate::without_choice))
     }
 }
 

@@ -13,11 +13,11 @@
 //! Tables may change between batches, as those of [`crate::statistics::stream`], whose journal this is.
 
 use super::teacher::Teach;
-use super::vote::{RunState, VoteWalk, asking};
+use super::vote::{RunState, VoteWalk, with_public_rows};
 use super::{Aggregator, Vote};
 use crate::release::task::Task;
 use crate::release::watch::StepWatch;
-use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
+use crate::statistics::stream::{State, journal_of, new_journal, replace_state, state_error};
 use crate::{LearnError, Plan, Released};
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{GateError, Journal, LedgerEntry, PurseError, Session, Spend, Suspended};
@@ -38,7 +38,7 @@ pub struct Answers {
 }
 
 /// Reason for answering no more queries.
-const ENDED: &str = "nothing more is answered: so many questions were left without a stable answer, or batches begun, as \
+const NO_MORE_ANSWERS: &str = "nothing more is answered: so many questions were left without a stable answer, or batches begun, as \
                      the budget pays for. More of them need another budget";
 
 impl Answers {
@@ -61,10 +61,10 @@ impl Answers {
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered().cloned());
+        let mut session = session.entered_in(plan.ledger_entry().cloned());
         let walk = session.begin::<VoteWalk>()?;
         let session = session.suspend(walk, 0)?;
-        keep(path, plan.request(), &session)?;
+        replace_state(path, plan.request(), &session)?;
         Ok(Self { path: path.into(), plan: plan.clone(), session, asked: 0 })
     }
 
@@ -80,8 +80,8 @@ impl Answers {
     }
 
     /// Ledger entry of the stream's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&LedgerEntry> {
-        self.session.entered()
+    pub fn ledger_entry(&self) -> Option<&LedgerEntry> {
+        self.session.ledger_entry()
     }
 
     /// Plan of the stream.
@@ -90,7 +90,7 @@ impl Answers {
     }
 
     /// Number of queries left.
-    pub fn left(&self) -> u64 {
+    pub fn queries_left(&self) -> u64 {
         self.plan.request().task.queries.saturating_sub(self.asked)
     }
 
@@ -115,21 +115,21 @@ impl Answers {
         monitor: &dyn Monitor,
     ) -> Result<(Released<Vote>, u64), LearnError> {
         if self.unstable_left() == 0 {
-            return Err(refused(&self.path, ENDED));
+            return Err(state_error(&self.path, NO_MORE_ANSWERS));
         }
         let found = rows.rows() as u64;
-        if found > self.left() || found == 0 {
-            return Err(refused(
+        if found > self.queries_left() || found == 0 {
+            return Err(state_error(
                 &self.path,
                 &format!(
                     "{found} questions, where 1 to {} are left of the {} that were planned for",
-                    self.left(),
+                    self.queries_left(),
                     self.plan.request().task.queries
                 ),
             ));
         }
         let Self { path, plan, session, .. } = self;
-        let voting = asking(&plan, rows, teach)?;
+        let voting = with_public_rows(&plan, rows, teach)?;
         Vote::admit(plan.facts(), table)?;
         let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
@@ -138,7 +138,7 @@ impl Answers {
         }
         let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
         let kept = |session: &Suspended<VoteWalk>| {
-            keep(&path, plan.request(), session)
+            replace_state(&path, plan.request(), session)
                 .map_err(|error| PurseError::NotKept(error.to_string()))
         };
         let generation = session.generation().saturating_add(1);
@@ -146,17 +146,19 @@ impl Answers {
         let watch = StepWatch::new(monitor);
         let mut polled = RunState::default();
         let labels = session.walk(&mut walk, |batch, session| {
-            voting.once(batch, &mut polled, (plan.facts(), table), session, &watch)
+            voting.answer_batch(batch, &mut polled, (plan.facts(), table), session, &watch)
         });
         let labels = match labels {
             // The journal has more draws than the state.
-            Err(LearnError::Gate(GateError::NotAsPlanned)) => return Err(refused(&path, ENDED)),
+            Err(LearnError::Gate(GateError::NotAsPlanned)) => {
+                return Err(state_error(&path, NO_MORE_ANSWERS));
+            }
             labels => labels?.ok_or(GateError::NotAsPlanned)?,
         };
         let release = session.emit(labels, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
         // The state that was kept before the draws is sufficient: the journal has them.
-        let _ = keep(&path, plan.request(), &session);
+        let _ = replace_state(&path, plan.request(), &session);
         let after = Self { path, plan, asked: 0, session };
         let left = after.unstable_left();
         Ok((Released::from_release(release)?, left))

@@ -18,7 +18,7 @@ use crate::LearnError;
 use privet_data::matrix::Matrix;
 
 /// Confidence that a student needs to label a row itself.
-const SURE: f32 = 0.9;
+const LEAST_CONFIDENCE: f32 = 0.9;
 
 /// Settings of a student.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +41,8 @@ impl Study {
     }
 
     /// A study by the learner of this name; refuses learners that need public rows.
-    pub fn named(word: &str) -> Result<Self, LearnError> {
-        match Teacher::named(word) {
+    pub fn by_name(word: &str) -> Result<Self, LearnError> {
+        match Teacher::by_name(word) {
             Ok(Teacher::Propagation { .. }) | Err(_) => {
                 Err(LearnError::UnknownMethod { given: word.into(), accepted: Teacher::students() })
             }
@@ -60,7 +60,7 @@ pub fn spread(
     fitting(rows, labels, classes)?;
     let mut labels = labels.to_vec();
     labels.resize(rows.rows(), None);
-    Ok(Graph::of(rows, TIES)?.filled(&labels, classes))
+    Ok(Graph::of(rows, TIES)?.propagate_labels(&labels, classes))
 }
 
 fn fitting(rows: &Matrix, labels: &[Option<u32>], classes: usize) -> Result<(), LearnError> {
@@ -125,11 +125,11 @@ impl Student {
             })?;
             let next = Self { learnt, columns };
             own = next
-                .weighed(rows)
+                .weighted_classes(rows)
                 .zip(&labels)
                 .map(|(weights, label)| {
                     let best = ranked_first(&weights);
-                    label.or_else(|| (weights[best as usize] >= SURE).then_some(best))
+                    label.or_else(|| (weights[best as usize] >= LEAST_CONFIDENCE).then_some(best))
                 })
                 .collect();
             student = Some(next);
@@ -137,20 +137,24 @@ impl Student {
         Ok(student)
     }
 
-    fn weighed<'a>(&'a self, rows: &'a Matrix) -> impl Iterator<Item = Vec<f32>> + 'a {
-        (0..rows.rows()).map(|row| self.learnt.weigh(&filled_rows(rows, std::iter::once(row))))
+    fn weighted_classes<'a>(&'a self, rows: &'a Matrix) -> impl Iterator<Item = Vec<f32>> + 'a {
+        (0..rows.rows())
+            .map(|row| self.learnt.class_weights(&filled_rows(rows, std::iter::once(row))))
     }
 
     /// A class for each row.
     pub fn predict(&self, rows: &Matrix) -> Result<Vec<u32>, LearnError> {
         self.fits(rows)?;
-        Ok(self.weighed(rows).map(|weights| ranked_first(&weights)).collect())
+        Ok(self.weighted_classes(rows).map(|weights| ranked_first(&weights)).collect())
     }
 
     /// Confidence in the class of each row, up to 1.
     pub fn confidence(&self, rows: &Matrix) -> Result<Vec<f32>, LearnError> {
         self.fits(rows)?;
-        Ok(self.weighed(rows).map(|weights| weights.iter().copied().fold(0.0, f32::max)).collect())
+        Ok(self
+            .weighted_classes(rows)
+            .map(|weights| weights.iter().copied().fold(0.0, f32::max))
+            .collect())
     }
 
     fn fits(&self, rows: &Matrix) -> Result<(), LearnError> {

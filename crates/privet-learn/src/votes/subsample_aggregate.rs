@@ -12,12 +12,12 @@
 //! has no records, its value is `otherwise`.
 
 use super::chunks::chunks;
-use super::teacher::fenced;
+use super::teacher::catch_panic;
 use crate::linear::facts::Facts;
-use crate::selection::elected;
+use crate::selection::winner_of;
 use privet_data::Dataset;
 use privet_dp::gate::{GateError, Noisy, Private, Session};
-use privet_dp::mechanism::{Proxied, QueryAnswer, StableAnswers, StableStream};
+use privet_dp::mechanism::{QueryAnswer, StableAnswers, StableStream, WithDistance};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl AnswerStream {
     ) -> Result<Noisy<QueryAnswer<A>>, GateError> {
         let answer = |part: &Option<Dataset>| {
             let Some(part) = part else { return otherwise.clone() };
-            fenced(|| function(part)).unwrap_or_else(|| otherwise.clone())
+            catch_panic(|| function(part)).unwrap_or_else(|| otherwise.clone())
         };
         let answers: Vec<A> = self.parts.par_iter().map(answer).collect();
         self.answering.ask(Private::new(winner(answers, otherwise)), session)
@@ -63,10 +63,10 @@ impl AnswerStream {
 }
 
 /// The most frequent answer, of equally frequent ones the least, with its distance to another.
-fn winner<A: Ord>(answers: Vec<A>, otherwise: A) -> Proxied<A> {
+fn winner<A: Ord>(answers: Vec<A>, otherwise: A) -> WithDistance<A> {
     let mut votes: BTreeMap<A, u64> = BTreeMap::new();
     for answer in answers {
         *votes.entry(answer).or_default() += 1;
     }
-    elected(votes, 2, otherwise)
+    winner_of(votes, 2, otherwise)
 }

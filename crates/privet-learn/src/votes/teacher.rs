@@ -80,7 +80,7 @@ pub enum Teacher {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         k: Option<u32>,
     },
-    /// Teachers from outside, supplied before the plan is run ([`super::taught`]).
+    /// Teachers from outside, supplied before the plan is run ([`super::with_rows_and_teachers`]).
     Outside {
         /// Description for readers of the certificate.
         what: String,
@@ -120,7 +120,7 @@ pub const TEACHERS: &[TeacherInfo] = &[
         name: "propagation",
         summary: "labels that spread among the public rows that resemble one another: a few labelled rows are enough, \
                   so that there may be many teachers; it needs thousands of public rows, and is no student",
-        settings: &[SettingInfo::whole(
+        settings: &[SettingInfo::integer(
             NEAREST,
             "public rows that each is tied to; 10 unless given",
         )],
@@ -128,20 +128,20 @@ pub const TEACHERS: &[TeacherInfo] = &[
     TeacherInfo {
         name: "tree",
         summary: "a decision tree",
-        settings: &[SettingInfo::whole(DEPTH, "levels of questions, at most; 8 unless given")],
+        settings: &[SettingInfo::integer(DEPTH, "levels of questions, at most; 8 unless given")],
     },
     TeacherInfo {
         name: "forest",
         summary: "a random forest",
         settings: &[
-            SettingInfo::whole(TREES, "trees; 30 unless given"),
-            SettingInfo::whole(DEPTH, "levels of questions, at most; 12 unless given"),
+            SettingInfo::integer(TREES, "trees; 30 unless given"),
+            SettingInfo::integer(DEPTH, "levels of questions, at most; 12 unless given"),
         ],
     },
     TeacherInfo {
         name: "nearest",
         summary: "the class of the nearest rows",
-        settings: &[SettingInfo::whole(NEAREST, "how many rows decide; 5 unless given")],
+        settings: &[SettingInfo::integer(NEAREST, "how many rows decide; 5 unless given")],
     },
 ];
 
@@ -152,7 +152,7 @@ impl Teacher {
     }
 
     /// Returns a built-in teacher by name.
-    pub fn named(word: &str) -> Result<Self, LearnError> {
+    pub fn by_name(word: &str) -> Result<Self, LearnError> {
         Ok(match word {
             "logistic" => Self::Logistic { ridge: None },
             "least-squares" => Self::LeastSquares { ridge: None },
@@ -186,11 +186,11 @@ impl Teacher {
     pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
         let info = TEACHERS.iter().find(|info| info.name == self.name());
         let known = info.map_or(&[][..], |info| info.settings);
-        crate::release::settings::given((self, self.name()), known, setting, value)
+        crate::release::settings::with_text_setting((self, self.name()), known, setting, value)
     }
 
     /// Returns the teacher with every setting filled in; refuses one out of its range.
-    pub(super) fn settled(&self) -> Result<Self, LearnError> {
+    pub(super) fn with_all_settings(&self) -> Result<Self, LearnError> {
         let whole = |range: Range, given: Option<u32>, usual: u32| {
             let number = given.unwrap_or(usual);
             range.check(f64::from(number)).map(|_| Some(number))
@@ -254,11 +254,11 @@ impl Teacher {
             }
             Self::Tree { depth } => {
                 let growth = Growth { depth: depth.unwrap_or(8), columns: 0, leaf: 2 };
-                Box::new(Tree::grown(labelled, growth))
+                Box::new(Tree::grow(labelled, growth))
             }
             Self::Forest { trees, depth } => {
                 let growth = Growth { depth: depth.unwrap_or(12), columns: 0, leaf: 1 };
-                Box::new(Forest::grown(labelled, trees.unwrap_or(30), growth))
+                Box::new(Forest::grow(labelled, trees.unwrap_or(30), growth))
             }
             Self::Nearest { k } => Box::new(Nearest::of(labelled, k.unwrap_or(5))),
             Self::Outside { .. } | Self::Propagation { .. } => return None,
@@ -296,7 +296,7 @@ impl fmt::Debug for LabelledRows<'_> {
 /// A trained model.
 pub trait Classifier: Send + Sync {
     /// Weights of the classes, which sum to about 1.
-    fn weigh(&self, row: &[f32]) -> Vec<f32>;
+    fn class_weights(&self, row: &[f32]) -> Vec<f32>;
 }
 
 /// The first of the classes with the largest weight.
@@ -358,7 +358,7 @@ pub fn inside_teacher() -> bool {
 }
 
 /// Runs a teacher; `None` if it panicked.
-pub(super) fn fenced<T>(teach: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn catch_panic<T>(teach: impl FnOnce() -> T) -> Option<T> {
     let before = TEACHING.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(teach));
     TEACHING.set(before);
@@ -407,19 +407,19 @@ impl Teach for Teacher {
             Some(
                 queries
                     .chunks(columns.max(1))
-                    .map(|row| ranked_first(&learnt.weigh(row)))
+                    .map(|row| ranked_first(&learnt.class_weights(row)))
                     .collect(),
             )
         };
         /// Teachers between two polls of `go_on`.
-        const PORTION: usize = 16;
+        const TEACHERS_PER_POLL: usize = 16;
         let mut all = Vec::with_capacity(training_data.chunks.len());
         let numbered: Vec<_> = training_data.chunks.iter().enumerate().collect();
-        for portion in numbered.chunks(PORTION) {
+        for portion in numbered.chunks(TEACHERS_PER_POLL) {
             if !go_on() {
                 return None;
             }
-            let fenced = |one_of: &(usize, &Vec<usize>)| fenced(|| one(*one_of)).flatten();
+            let fenced = |one_of: &(usize, &Vec<usize>)| catch_panic(|| one(*one_of)).flatten();
             all.extend(portion.par_iter().map(fenced).collect::<Vec<_>>());
         }
         Some(all)
@@ -432,8 +432,8 @@ mod tests {
 
     #[test]
     fn a_teacher_that_panics_has_no_ballot_and_says_nothing() {
-        assert_eq!(fenced(inside_teacher), Some(true));
-        assert_eq!(fenced(|| -> u8 { std::panic::resume_unwind(Box::new("a value")) }), None);
+        assert_eq!(catch_panic(inside_teacher), Some(true));
+        assert_eq!(catch_panic(|| -> u8 { std::panic::resume_unwind(Box::new("a value")) }), None);
         assert!(!inside_teacher());
     }
 }

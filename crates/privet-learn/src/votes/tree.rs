@@ -39,9 +39,9 @@ pub(super) struct Tree(Vec<Node>);
 pub(super) struct Forest(Vec<Tree>);
 
 /// Public coins: SplitMix64.
-struct Coins(u64);
+struct PublicCoins(u64);
 
-impl Coins {
+impl PublicCoins {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -55,23 +55,23 @@ impl Coins {
     }
 }
 
-struct Grower<'a> {
+struct TreeGrower<'a> {
     labelled: &'a LabelledRows<'a>,
     growth: Growth,
-    coins: Coins,
+    coins: PublicCoins,
     nodes: Vec<Node>,
     /// Values of one column with their classes: a buffer reused at all nodes.
     sorted: Vec<(f32, u32)>,
 }
 
 /// The best split of a node.
-struct Cut {
+struct TreeSplit {
     impurity: f64,
     column: usize,
     cut: f32,
 }
 
-impl Grower<'_> {
+impl TreeGrower<'_> {
     fn counts(&self, rows: &[usize]) -> Vec<f64> {
         let mut counts = vec![0.0; self.labelled.classes];
         rows.iter().for_each(|row| counts[self.labelled.labels[*row] as usize] += 1.0);
@@ -105,13 +105,13 @@ impl Grower<'_> {
     }
 
     /// The split that leaves the classes least mixed, if one reduces the impurity.
-    fn best(&mut self, rows: &[usize], counts: &[f64]) -> Option<Cut> {
+    fn best(&mut self, rows: &[usize], counts: &[f64]) -> Option<TreeSplit> {
         let columns = self.labelled.columns;
         let looked = if self.growth.columns == 0 { columns } else { self.growth.columns };
         let total = rows.len() as f64;
         let squares = |counts: &[f64]| counts.iter().map(|count| count * count).sum::<f64>();
         let before = total - squares(counts) / total;
-        let mut best: Option<Cut> = None;
+        let mut best: Option<TreeSplit> = None;
         // Constant columns are uninformative: where coins fall on them, further ones are tried.
         let (mut useful, mut tries) = (0, 0);
         while useful < looked && tries < 4 * looked.max(8) {
@@ -139,7 +139,7 @@ impl Grower<'_> {
                     counts.iter().zip(&left).map(|(all, one)| (all - one).powi(2)).sum();
                 let impurity = total - squares(&left) / below - rest / above;
                 if impurity < best.as_ref().map_or(before * (1.0 - 1e-9), |best| best.impurity) {
-                    best = Some(Cut { impurity, column, cut: low });
+                    best = Some(TreeSplit { impurity, column, cut: low });
                 }
             }
             self.sorted = sorted;
@@ -152,13 +152,13 @@ impl Tree {
     /// A tree of these rows of a lesson.
     fn of(labelled: &LabelledRows<'_>, mut rows: Vec<usize>, growth: Growth, seed: u64) -> Self {
         let (nodes, sorted) = (Vec::new(), Vec::with_capacity(rows.len()));
-        let mut grower = Grower { labelled, growth, coins: Coins(seed), nodes, sorted };
+        let mut grower = TreeGrower { labelled, growth, coins: PublicCoins(seed), nodes, sorted };
         grower.grow(&mut rows, growth.depth);
         Self(grower.nodes)
     }
 
     /// A tree of all rows.
-    pub fn grown(labelled: &LabelledRows<'_>, growth: Growth) -> Self {
+    pub fn grow(labelled: &LabelledRows<'_>, growth: Growth) -> Self {
         Self::of(labelled, (0..labelled.labels.len()).collect(), growth, 0)
     }
 
@@ -177,12 +177,12 @@ impl Tree {
 
 impl Forest {
     /// A forest of `trees` trees.
-    pub fn grown(labelled: &LabelledRows<'_>, trees: u32, growth: Growth) -> Self {
+    pub fn grow(labelled: &LabelledRows<'_>, trees: u32, growth: Growth) -> Self {
         let rows = labelled.labels.len();
         let columns = ((labelled.columns as f64).sqrt().ceil() as usize).max(1);
         let growth = Growth { columns, ..growth };
         let tree = |number: u32| {
-            let mut coins = Coins((u64::from(labelled.number) << 32) | u64::from(number));
+            let mut coins = PublicCoins((u64::from(labelled.number) << 32) | u64::from(number));
             let drawn = (0..rows).map(|_| coins.below(rows)).collect();
             Tree::of(labelled, drawn, growth, coins.next())
         };
@@ -191,13 +191,13 @@ impl Forest {
 }
 
 impl Classifier for Tree {
-    fn weigh(&self, row: &[f32]) -> Vec<f32> {
+    fn class_weights(&self, row: &[f32]) -> Vec<f32> {
         self.leaf(row).to_vec()
     }
 }
 
 impl Classifier for Forest {
-    fn weigh(&self, row: &[f32]) -> Vec<f32> {
+    fn class_weights(&self, row: &[f32]) -> Vec<f32> {
         let mut sums: Vec<f32> = Vec::new();
         for tree in &self.0 {
             let shares = tree.leaf(row);
@@ -235,7 +235,7 @@ impl Nearest {
 }
 
 impl Classifier for Nearest {
-    fn weigh(&self, row: &[f32]) -> Vec<f32> {
+    fn class_weights(&self, row: &[f32]) -> Vec<f32> {
         let distance =
             |other: &[f32]| -> f32 { row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum() };
         let rows = self.rows.chunks_exact(self.columns.max(1));
@@ -257,7 +257,7 @@ mod tests {
 
     /// Two columns; the class is 1 if both have the same sign.
     fn crossed(rows: usize, number: u32) -> (Vec<f32>, Vec<u32>, u32) {
-        let mut coins = Coins(5);
+        let mut coins = PublicCoins(5);
         let mut one = || coins.below(2_001) as f32 / 1_000.0 - 1.0;
         let values: Vec<f32> = (0..2 * rows).map(|_| one()).collect();
         let labels = values.chunks(2).map(|x| u32::from(x[0] * x[1] > 0.0)).collect();
@@ -271,15 +271,15 @@ mod tests {
             LabelledRows { columns: 2, classes: 2, rows: &rows, labels: &labels, number };
         let growth = Growth { depth: 8, columns: 0, leaf: 2 };
         let right = |model: &dyn Classifier| {
-            let told = rows.chunks(2).map(|row| ranked_first(&model.weigh(row)));
+            let told = rows.chunks(2).map(|row| ranked_first(&model.class_weights(row)));
             told.zip(&labels).filter(|(told, label)| told == *label).count()
         };
-        let forest = Forest::grown(&labelled, 20, growth);
-        assert!(right(&Tree::grown(&labelled, growth)) > 380);
+        let forest = Forest::grow(&labelled, 20, growth);
+        assert!(right(&Tree::grow(&labelled, growth)) > 380);
         assert!(right(&forest) > 380);
         assert_eq!(right(&Nearest::of(&labelled, 1)), 400);
-        let again = Forest::grown(&labelled, 20, growth);
-        assert!(rows.chunks(2).all(|row| forest.weigh(row) == again.weigh(row)));
+        let again = Forest::grow(&labelled, 20, growth);
+        assert!(rows.chunks(2).all(|row| forest.class_weights(row) == again.class_weights(row)));
     }
 
     #[test]
@@ -288,9 +288,9 @@ mod tests {
             let labelled =
                 LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
             let growth = Growth { depth: 4, columns: 0, leaf: 1 };
-            let told = ranked_first(&Tree::grown(&labelled, growth).weigh(&[0.0, 0.0]));
+            let told = ranked_first(&Tree::grow(&labelled, growth).class_weights(&[0.0, 0.0]));
             assert_eq!(told, if labels.len() == 1 { 2 } else { 1 });
-            assert_eq!(Forest::grown(&labelled, 3, growth).weigh(&[0.0, 0.0]).len(), 3);
+            assert_eq!(Forest::grow(&labelled, 3, growth).class_weights(&[0.0, 0.0]).len(), 3);
         }
     }
 }

@@ -18,9 +18,9 @@
 //! - Facts of private rows (an empty chunk, one class, fewer rows than teachers) are votes, never
 //!   errors.
 
-use super::aggregate::{Aggregate, Named, UnderWay};
+use super::aggregate::{Aggregate, NamedClasses, UnderWay};
 use super::ballots::Ballots;
-use super::choosing::Choosing;
+use super::choosing::ChosenRows;
 use super::chunks::chunks;
 use super::teacher::{Teach, TrainingData};
 use super::{Labels, NO_LABEL, Teacher, Vote};
@@ -28,7 +28,7 @@ use crate::linear::facts::Facts;
 use crate::release::admit;
 use crate::release::ask::ask;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan};
@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Note on every certificate.
-pub(super) const PUBLIC: Condition = Condition::new(
+pub(super) const PUBLIC_ROWS_NOTE: Condition = Condition::new(
     "public-rows-unprotected",
     "the rows that were voted on were taken for public: nothing is promised to those in them",
 );
@@ -54,7 +54,7 @@ pub(super) const LABELS_ALONE: Condition = Condition::new(
 );
 
 /// Note on a certificate of teachers from outside.
-pub(super) const OUTSIDE: Condition = Condition::new(
+pub(super) const OUTSIDE_TEACHERS_NOTE: Condition = Condition::new(
     "outside-teachers",
     "the teachers were programs of the holder's: it is assumed that each \
      learnt from its own part of the records alone, and that none met a limit of time, memory or disk \
@@ -66,7 +66,7 @@ const ENTRIES: usize = 400_000_000;
 
 /// A plan; a vote once it has public rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Voting {
+pub(crate) struct VotePlan {
     queries: u64,
     teachers: u32,
     classes: usize,
@@ -91,7 +91,7 @@ pub(super) struct RunState {
     under_way: UnderWay,
 }
 
-impl Voting {
+impl VotePlan {
     /// Voting of a settled task.
     pub fn new(task: &Vote, facts: &Facts, classes: usize, aggregate: Arc<dyn Aggregate>) -> Self {
         let teach: Option<Arc<dyn Teach>> = match &task.teacher {
@@ -114,7 +114,7 @@ impl Voting {
     }
 
     /// Returns the voting with its public rows: all of them or, for a stream, a batch.
-    fn asking(&self, rows: &Matrix) -> Result<Self, LearnError> {
+    fn with_batch(&self, rows: &Matrix) -> Result<Self, LearnError> {
         let found = rows.rows() as u64;
         let planned = self.queries + self.beside;
         let fits = if self.stream { found <= planned } else { found == planned };
@@ -188,14 +188,14 @@ impl Voting {
     }
 
     /// Answers one batch of a run.
-    pub fn once(
+    pub fn answer_batch(
         &self,
         batch: &Batch,
         polled: &mut RunState,
         (facts, table): (&Facts, &dyn Table),
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noisy<Named>, LearnError> {
+    ) -> Result<Noisy<NamedClasses>, LearnError> {
         let all = match polled.votes.take() {
             Some(votes) => votes,
             None => self.ballots(facts, table, session, watch)?,
@@ -235,7 +235,7 @@ pub(crate) struct VoteWalk {
     pub unanswered: u64,
     /// State of the active choice of rows, if they are chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub choosing: Option<Choosing>,
+    pub choosing: Option<ChosenRows>,
 }
 
 impl VoteWalk {
@@ -245,40 +245,45 @@ impl VoteWalk {
     }
 }
 
-fn coded(named: &[Option<u32>]) -> Vec<i32> {
+fn class_codes(named: &[Option<u32>]) -> Vec<i32> {
     named.iter().map(|class| class.map_or(NO_LABEL, |class| class as i32)).collect()
 }
 
 impl Walk for VoteWalk {
     type Start = Self;
     type Query = Batch;
-    type Answer = Named;
+    type Answer = NamedClasses;
     type Artefact = Labels;
 
     fn begin(start: Self) -> Self {
         start
     }
 
-    fn next(&mut self, answer: Option<Named>) -> Next<Batch, Labels> {
+    fn next(&mut self, answer: Option<NamedClasses>) -> Next<Batch, Labels> {
         if let Some(choosing) = &mut self.choosing {
             answer.into_iter().for_each(|named| choosing.hear(named.classes));
-            let asked = choosing.asked();
+            let asked = choosing.queried_rows();
             return match choosing.next() {
                 Some(places) => Next::Ask(Batch { asked, places: Some(places) }),
                 None => {
-                    let (places, named) = choosing.ended();
-                    Next::Release(Labels { first: 0, labels: coded(&named), cutoff: None, places })
+                    let (places, named) = choosing.answers_so_far();
+                    Next::Release(Labels {
+                        first: 0,
+                        labels: class_codes(&named),
+                        cutoff: None,
+                        places,
+                    })
                 }
             };
         }
-        let Some(Named { classes: mut named, cutoff }) = answer else {
+        let Some(NamedClasses { classes: mut named, cutoff }) = answer else {
             return Next::Ask(Batch { asked: self.asked, places: None });
         };
         if self.whole {
             // No answer at all means no class for each.
             named.resize(self.queries as usize, None);
         }
-        let labels = coded(&named);
+        let labels = class_codes(&named);
         let first = self.asked;
         self.asked += labels.len() as u64;
         self.unanswered += named.iter().filter(|class| class.is_none()).count() as u64;
@@ -286,15 +291,15 @@ impl Walk for VoteWalk {
     }
 }
 
-impl Procedure<Vote> for Voting {
+impl Procedure<Vote> for VotePlan {
     fn event(&self) -> Result<Event, LearnError> {
         self.aggregate.event()
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         let own = self.aggregate.settings();
         let shown = [("queries", self.queries as f64), ("teachers", f64::from(self.teachers))];
-        Shown::of(own.iter().chain(shown))
+        PlanNumbers::of(own.iter().chain(shown))
     }
 
     fn refuses(&self, found: &Labels) -> Option<&'static str> {
@@ -307,19 +312,19 @@ impl Procedure<Vote> for Voting {
         if !known {
             return Some("the number of unstable questions that ended it is none of those planned");
         }
-        self.aggregate.refuses(&Named { classes: found.classes(), cutoff: found.cutoff })
+        self.aggregate.refuses(&NamedClasses { classes: found.classes(), cutoff: found.cutoff })
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
         let (queries, whole) = (self.queries, !self.stream);
         let rows = self.choose.zip(self.rows.as_ref());
         let choosing =
-            rows.map(|(rounds, [_, all])| Choosing::of(all, rounds, queries, self.classes));
+            rows.map(|(rounds, [_, all])| ChosenRows::of(all, rounds, queries, self.classes));
         serde_json::to_value(VoteWalk { queries, whole, asked: 0, unanswered: 0, choosing }).ok()
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Vote>>, LearnError>> {
-        Some(self.asking(rows).map(|voting| Arc::new(voting) as Arc<dyn Procedure<Vote>>))
+        Some(self.with_batch(rows).map(|voting| Arc::new(voting) as Arc<dyn Procedure<Vote>>))
     }
 
     fn run(
@@ -332,13 +337,13 @@ impl Procedure<Vote> for Voting {
         let watch = StepWatch::new(monitor);
         let mut polled = RunState::default();
         ask::<VoteWalk>(session, &watch, |batch, session| {
-            self.once(batch, &mut polled, (facts, table), session, &watch)
+            self.answer_batch(batch, &mut polled, (facts, table), session, &watch)
         })
     }
 }
 
 /// Rebuilds the voting of a settled plan.
-pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
+pub(super) fn voting(of: &Plan<Vote>) -> Result<VotePlan, LearnError> {
     let (request, facts) = (of.request(), of.facts());
     let budget = request.budget.ok_or_else(|| crate::release::plan::no_budget(request))?;
     let classes = super::classes(request)?;
@@ -351,16 +356,16 @@ pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
         teachers: request.task.teachers,
     };
     let decision = request.task.aggregator.plan(&wanted)?;
-    Ok(Voting::new(&request.task, facts, classes, decision.aggregate))
+    Ok(VotePlan::new(&request.task, facts, classes, decision.aggregate))
 }
 
 /// Returns a voting with public rows, and with teachers if they are not built in.
-pub(super) fn asking(
+pub(super) fn with_public_rows(
     of: &Plan<Vote>,
     rows: &Matrix,
     teach: Option<Arc<dyn Teach>>,
-) -> Result<Voting, LearnError> {
-    let mut voting = voting(of)?.asking(rows)?;
+) -> Result<VotePlan, LearnError> {
+    let mut voting = voting(of)?.with_batch(rows)?;
     if teach.is_some() && voting.teach.is_some() {
         return Err(LearnError::InvalidRequest {
             name: "teachers",
@@ -378,12 +383,12 @@ pub(super) fn asking(
 
 /// Adds to the plan the public rows to be voted on, encoded by its schema, and teachers if they are not
 /// built in.
-pub fn taught(
+pub fn with_rows_and_teachers(
     of: Plan<Vote>,
     rows: &Matrix,
     teach: Option<Arc<dyn Teach>>,
 ) -> Result<Plan<Vote>, LearnError> {
-    let asking = asking(&of, rows, teach)?;
+    let asking = with_public_rows(&of, rows, teach)?;
     Ok(of.with_procedure(Arc::new(asking)))
 }
 
@@ -428,7 +433,7 @@ mod tests {
         let request = task.request(&schema, declared, neighbours, (1.0, Some(1e-6))).unwrap();
         let planned = plan(&request).unwrap();
         let queries = table(&[(-0.5, 0), (0.1, 0), (0.9, 0)]).features;
-        let voting = asking(&planned, &queries, None).unwrap();
+        let voting = with_public_rows(&planned, &queries, None).unwrap();
         let mut source = FixedSeed::new(9);
         let mut session = Session::start(planned.events().unwrap().clone(), &mut source);
         let quiet = AtomicBool::new(false);
@@ -441,15 +446,15 @@ mod tests {
     fn teachers_are_those_of_the_plan() {
         let schema = Schema::from_toml(SCHEMA).unwrap();
         let queries = table(&[(-0.5, 0), (0.1, 0), (0.9, 0)]).features;
-        let other: Arc<dyn Teach> = Arc::new(Teacher::named("nearest").unwrap());
+        let other: Arc<dyn Teach> = Arc::new(Teacher::by_name("nearest").unwrap());
         for (teacher, teach, name) in [
-            (Teacher::named("tree").unwrap(), Some(other), "tree"),
+            (Teacher::by_name("tree").unwrap(), Some(other), "tree"),
             (Teacher::Outside { what: "a test".into() }, None, "missing"),
         ] {
             let task = Vote { teachers: Some(7), teacher, stream: true, ..Vote::on(3) };
             let request = task.request(&schema, 40, Neighbours::AddRemove, (1.0, Some(1e-6)));
             let planned = plan(&request.unwrap()).unwrap();
-            let error = asking(&planned, &queries, teach).unwrap_err().to_string();
+            let error = with_public_rows(&planned, &queries, teach).unwrap_err().to_string();
             assert!(error.contains("teachers") && error.contains(name), "{error}");
         }
     }
@@ -504,7 +509,7 @@ mod tests {
             chosen: bool,
         ) {
             let names = ["logistic", "tree", "forest", "nearest", "least-squares", "propagation"];
-            let teacher = Teacher::named(names[learner]).unwrap();
+            let teacher = Teacher::by_name(names[learner]).unwrap();
             let one = table(&rows);
             let declared = rows.len() as u64;
             let mut changed = rows.clone();

@@ -6,7 +6,7 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::read::Report;
 use privet_data::{Dataset, Target};
 use privet_dp::account::{Cost, Event};
-use privet_learn::linear::averaged::{Walk, Weights};
+use privet_learn::linear::averaged::{AveragedWalk, Weights};
 use privet_learn::streams::base::Ball;
 use privet_learn::{METHODS, plan};
 use privet_optim::loss::Loss;
@@ -19,10 +19,10 @@ fn table(rows: &[[f32; 2]]) -> Dataset {
     Dataset { features, target, units: None, report: Report::default() }
 }
 
-fn walk(rows: usize, passes: u32, weights: Weights, ridge: f64) -> Walk {
+fn walk(rows: usize, passes: u32, weights: Weights, ridge: f64) -> AveragedWalk {
     let slope = 0.375;
     let ball = Ball { radius: 1.01 * slope / ridge, ridge, slope };
-    Walk { rows: rows as u64, passes, weights, ball }
+    AveragedWalk { rows: rows as u64, passes, weights, ball }
 }
 
 fn apart(one: &[f64], other: &[f64]) -> f64 {
@@ -75,7 +75,7 @@ fn the_bound_is_not_far_from_what_the_first_row_does() {
 fn the_printed_bound_is_broken() {
     let (rows, ridge) = (5_000, 0.01);
     let ball = Ball { radius: 101.0, ridge, slope: 1.0 };
-    let walk = Walk { rows, passes: 1, weights: Weights::Even, ball };
+    let walk = AveragedWalk { rows, passes: 1, weights: Weights::Even, ball };
     let mut x = vec![[0.0_f32; 2]; rows as usize];
     // Short, so that no point leaves the hinge's straight part.
     x[8] = [0.0625, 0.0];

@@ -82,7 +82,7 @@ fn forgeries_are_refused() {
             serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
         let place = leaf(&document, "centre").expect("the centre is in the file");
         let again = |document: &serde_json::Value| {
-            let sealed = privet_dp::gate::seal::sealed(document.clone(), None).unwrap();
+            let sealed = privet_dp::gate::seal::seal_document(document.clone(), None).unwrap();
             from_json::<Erm>(sealed.to_string().as_bytes(), Seal::Required)
         };
         for odd in
@@ -189,7 +189,7 @@ fn gradient(facts: &Facts, data: &Dataset, mean: &[f64], theta: &[f64], slope: f
     let labels: Vec<f64> = codes.iter().map(label).collect();
     let centre = Centre::new(mean, facts.radius);
     let theta = theta.chunks(facts.columns).flat_map(|theta| centre.point(theta)).collect();
-    let (classes, radius) = (*count, Centre::reach(facts.radius));
+    let (classes, radius) = (*count, Centre::norm_bound(facts.radius));
     let statistic = SoftmaxGradient { classes, theta, radius, slope, weights: vec![] };
     let rows = centre.rows(&data.features);
     let sum = InMemory::new(&rows, &labels).unwrap().sum(&statistic).unwrap();

@@ -247,7 +247,7 @@ fn resealed(model: &Model, part: &str, value: Option<Value>) -> bool {
         Some(value) => body[part] = value,
         None => drop(body.as_object_mut().unwrap().remove(part)),
     }
-    let document = seal::sealed(document, None).unwrap();
+    let document = seal::seal_document(document, None).unwrap();
     let read = from_json::<Erm>(document.to_string().as_bytes(), Seal::Required);
     read.is_ok_and(|model| verify(&model).valid)
 }

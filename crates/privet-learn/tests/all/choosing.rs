@@ -3,7 +3,7 @@
 use privet_core::Neighbours;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, Target, read};
-use privet_dp::gate::seal::sealed;
+use privet_dp::gate::seal::seal_document;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::votes::{Aggregator, Vote};
@@ -93,7 +93,7 @@ fn rounds_share_what_ends_them() {
     let task = Vote {
         teachers: Some(3_000),
         aggregator: Aggregator::default().with("cutoff", "1").unwrap(),
-        teacher: privet_learn::votes::Teacher::named("tree").unwrap(),
+        teacher: privet_learn::votes::Teacher::by_name("tree").unwrap(),
         ..chosen("sparse-vector", &public.features)
     };
     let found = released(task, &public.features, 300.0);
@@ -114,7 +114,7 @@ fn places_that_were_not_chosen_are_refused() {
         change(&mut places);
         let mut document = written.clone();
         document["body"]["places"] = serde_json::json!(places);
-        sealed(document, None).unwrap().to_string()
+        seal_document(document, None).unwrap().to_string()
     };
     let refused = |text: String| {
         let read = from_json::<Vote>(text.as_bytes(), Seal::Required);

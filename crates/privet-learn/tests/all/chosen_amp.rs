@@ -41,7 +41,7 @@ fn data(rows: usize, seed: u64) -> Dataset {
 fn request(rows: usize, epsilon: f64, options: ChosenAmp) -> Request {
     let task = Erm { loss: Loss::Logistic, method: Method::ChosenAmp(options) };
     Request::new(schema("[\"no\", \"yes\"]"), rows as u64, Neighbours::ReplaceOne, task)
-        .within(Budget::new(epsilon, 1e-6).unwrap())
+        .with_budget(Budget::new(epsilon, 1e-6).unwrap())
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub fn planned(
     (epsilon, neighbours): (f64, Neighbours),
 ) -> Plan<Complete> {
     let request = Complete::by(method).request(schema(most), 2000, neighbours);
-    plan(&request.within(Budget::new(epsilon, 1e-6).unwrap())).unwrap()
+    plan(&request.with_budget(Budget::new(epsilon, 1e-6).unwrap())).unwrap()
 }
 
 pub fn method(name: &str, settings: &[(&str, &str)]) -> Method {
@@ -122,21 +122,21 @@ fn every_step_of_oja_is_charged() {
 #[test]
 fn what_no_theorem_covers_is_refused() {
     let asked = Complete::default().request(schema(24), 100, Neighbours::AddRemove);
-    let pure = asked.clone().within(Budget::new(1.0, 0.0).unwrap());
+    let pure = asked.clone().with_budget(Budget::new(1.0, 0.0).unwrap());
     assert!(matches!(plan(&pure), Err(LearnError::NotCovered { .. })));
-    let mut printed = asked.clone().within(Budget::new(1.0, 1e-6).unwrap());
+    let mut printed = asked.clone().with_budget(Budget::new(1.0, 1e-6).unwrap());
     printed.calibration = Calibration::Printed;
     assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
     let plain = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [0, 1]\n\
                  [[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\n";
     let other =
         Complete::default().request(Schema::from_toml(plain).unwrap(), 100, Neighbours::AddRemove);
-    let other = other.within(Budget::new(1.0, 1e-6).unwrap());
+    let other = other.with_budget(Budget::new(1.0, 1e-6).unwrap());
     assert!(matches!(plan(&other), Err(LearnError::Schema(_))));
     // The baseline has no budget, and says so.
     let free = Method::from_str("non-private").unwrap();
     let paid = Complete::by(free.clone()).request(schema(24), 100, Neighbours::AddRemove);
-    let paid = paid.within(Budget::new(1.0, 1e-6).unwrap());
+    let paid = paid.with_budget(Budget::new(1.0, 1e-6).unwrap());
     assert!(matches!(plan(&paid), Err(LearnError::NotASetting { .. })));
     for info in METHODS {
         let method: Method = info.name.parse().unwrap();
@@ -149,7 +149,7 @@ fn what_no_theorem_covers_is_refused() {
                 let refused = method.with(setting.name, number).and_then(|method| {
                     let asked =
                         Complete::by(method).request(schema(24), 100, Neighbours::AddRemove);
-                    plan(&asked.within(Budget::new(1.0, 1e-6).unwrap()))
+                    plan(&asked.with_budget(Budget::new(1.0, 1e-6).unwrap()))
                 });
                 assert!(refused.is_err(), "{} {} = {number}", info.name, setting.name);
             }

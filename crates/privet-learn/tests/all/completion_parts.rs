@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 fn asked(task: Complete, epsilon: f64) -> Result<Plan<Complete>, LearnError> {
     let request = task.request(schema(24), 2000, Neighbours::AddRemove);
-    plan(&request.within(Budget::new(epsilon, 1e-6).unwrap()))
+    plan(&request.with_budget(Budget::new(epsilon, 1e-6).unwrap()))
 }
 
 /// Written, read back and verified.
@@ -122,7 +122,7 @@ fn each_user_is_told_her_own_with_a_certificate() {
     assert!(parts.take(17).is_none(), "once");
     // Later, from what was written.
     let released = Released::<Complete>::from_release(release).unwrap();
-    let (again, later) = joint::recommended(&released, user(17), 4).unwrap().into_parts();
+    let (again, later) = joint::recommend_for_user(&released, user(17), 4).unwrap().into_parts();
     assert_eq!((again, later.recheck().unwrap()), (told, Some(claim)));
     assert!(later.digest.is_none() && later.signature.is_none());
     // A method without privacy has nothing to state.

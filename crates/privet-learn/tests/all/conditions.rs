@@ -24,7 +24,7 @@ fn document(planned: &Plan, case: &Case) -> Value {
 }
 
 fn verdict(document: Value) -> Verdict {
-    let text = seal::sealed(document, None).unwrap().to_string();
+    let text = seal::seal_document(document, None).unwrap().to_string();
     verify(&from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap())
 }
 
@@ -90,7 +90,7 @@ fn conditions_of_earlier_versions_are_known_in_their_words() {
     let path = folder.join("0.1.0/linear-squared-add-remove-3-pure.json");
     let mut file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     file["certificate"]["notes"] = json!(["nothing"]);
-    let text = seal::sealed(file, None).unwrap().to_string();
+    let text = seal::seal_document(file, None).unwrap().to_string();
     let forged = from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
     assert!(!conditions(&forged).0);
 }

@@ -53,7 +53,7 @@ fn count(by: &str) -> Count {
 
 fn request(task: Count, rows: u64, epsilon: f64, delta: f64) -> Request<Count> {
     let request = task.request(&schema(), rows, Neighbours::AddRemove).unwrap();
-    request.within(Budget::new(epsilon, delta).unwrap())
+    request.with_budget(Budget::new(epsilon, delta).unwrap())
 }
 
 fn table(plan: &Plan<Count>, text: &str) -> Dataset {
@@ -107,7 +107,7 @@ fn counts_are_certified_and_verified_and_lies_are_found() {
         let accepted = |change: &dyn Fn(&mut Value)| {
             let mut forged = document.clone();
             change(&mut forged);
-            let sealed = privet_dp::gate::seal::sealed(forged, None).unwrap().to_string();
+            let sealed = privet_dp::gate::seal::seal_document(forged, None).unwrap().to_string();
             any_from_json(sealed.as_bytes(), Seal::Required).is_ok_and(|read| read.verify().valid)
         };
         assert!(accepted(&|_| {}), "sealed anew it is as it was");
@@ -199,7 +199,7 @@ proptest! {
         };
         for neighbours in crate::common::RELATIONS {
             let asked = count(by).request(&schema, 20, neighbours).unwrap();
-            let planned = plan(&asked.within(Budget::new(1.0, 0.0).unwrap())).unwrap();
+            let planned = plan(&asked.with_budget(Budget::new(1.0, 0.0).unwrap())).unwrap();
             let facts = planned.facts();
             prop_assert_eq!(facts.relation.unit, Unit::User { max_records: 3 });
             let other = if neighbours == Neighbours::AddRemove { &[][..] } else { &instead };
@@ -233,7 +233,7 @@ fn a_stream_goes_on_in_other_processes_and_only_from_its_last_state() {
     assert!(matches!(planned.events(), Some(Event::UpTo { count: 3, .. })));
     let data = table(&planned, TABLE);
     let mut source = SystemRandom::new().unwrap();
-    assert_eq!(Stream::begin(&planned, &path, &mut source).unwrap().left(), 3);
+    assert_eq!(Stream::begin(&planned, &path, &mut source).unwrap().releases_left(), 3);
     assert!(matches!(
         Stream::begin(&planned, &path, &mut source),
         Err(LearnError::NotAStream { .. })

@@ -78,7 +78,7 @@ fn the_pace_moves_gently() {
                     let pace = |rows: f64, columns: usize| {
                         let facts = Facts::of(&case(1.0, 1e-6)).unwrap();
                         let facts = Facts { rows: rows as u64, columns, problems, ..facts };
-                        gd::pace(&facts, gd::sensitivity(&facts) / (rows * epsilon), None)
+                        gd::step_rule(&facts, gd::sensitivity(&facts) / (rows * epsilon), None)
                     };
                     let here = pace(rows, columns);
                     for (n, p) in [(1.2, 1.0), (0.8, 1.0), (1.0, 1.2), (1.0, 0.8)] {
@@ -121,7 +121,7 @@ fn any_number_of_steps_is_stable() {
     let smoothness = facts.shape.curvature * facts.radius * facts.radius;
     for steps in [1, 2, 7, 8, 9, 50, 100, 601, 1_000_000] {
         for noise in [1e-9, 1e-3, 10.0] {
-            let pace = gd::pace(&facts, noise, Some(steps));
+            let pace = gd::step_rule(&facts, noise, Some(steps));
             assert_eq!(pace.steps, steps);
             assert!((0.0..1.0).contains(&pace.momentum) && pace.averaged <= steps);
             let bears = 2.0 * (1.0 + pace.momentum) / smoothness;

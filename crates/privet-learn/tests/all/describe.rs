@@ -164,7 +164,7 @@ fn descriptions_are_certified_and_verified_and_lies_are_found() {
         let accepted = |change: &dyn Fn(&mut Value)| {
             let mut forged = document.clone();
             change(&mut forged);
-            let sealed = privet_dp::gate::seal::sealed(forged, None).unwrap().to_string();
+            let sealed = privet_dp::gate::seal::seal_document(forged, None).unwrap().to_string();
             let read = any_from_json(sealed.as_bytes(), Seal::Required);
             read.is_ok_and(|read| matches!(read, Loaded::Description(_)) && read.verify().valid)
         };

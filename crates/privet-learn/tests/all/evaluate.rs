@@ -290,7 +290,7 @@ fn evaluations_are_certified_and_verified_and_lies_are_found() {
         let accepted = |change: &dyn Fn(&mut Value)| {
             let mut forged = document.clone();
             change(&mut forged);
-            let sealed = privet_dp::gate::seal::sealed(forged, None).unwrap().to_string();
+            let sealed = privet_dp::gate::seal::seal_document(forged, None).unwrap().to_string();
             let read = any_from_json(sealed.as_bytes(), Seal::Required);
             read.is_ok_and(|read| matches!(read, Loaded::Evaluation(_)) && read.verify().valid)
         };
@@ -347,7 +347,7 @@ fn what_is_no_number_is_judged_all_the_same() {
     for (place, weight) in weights.iter_mut().enumerate() {
         *weight = json!(if place % 2 == 0 { f64::MAX } else { f64::MIN });
     }
-    let text = seal::sealed(document, None).unwrap().to_string();
+    let text = seal::seal_document(document, None).unwrap().to_string();
     let absurd = privet_learn::file::from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
     let mut data = data;
     let columns = data.features.columns();

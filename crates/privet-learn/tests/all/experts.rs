@@ -8,7 +8,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::noise::SystemRandom;
 use privet_learn::streams::experts::{UNITS, agreement};
 use privet_learn::streams::{Method, Online};
-use privet_learn::{Plan, Request, Words, plan};
+use privet_learn::{Plan, Request, RequestOptions, plan};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -33,11 +33,14 @@ fn planned(
     epsilon: f64,
     change: impl Fn(Method) -> Method,
 ) -> Plan<Online> {
-    let words =
-        Words { epsilon: Some(epsilon), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let words = RequestOptions {
+        epsilon: Some(epsilon),
+        delta: Some(1e-6),
+        ..RequestOptions::of("gd".parse().unwrap())
+    };
     let method = change("experts".parse().unwrap());
     let request = Online::request(&schema(columns), rows, method, &words).unwrap();
-    let task = request.task.clone().keeping(10_000);
+    let task = request.task.clone().keeping_models(10_000);
     plan(&Request { task, ..request }).unwrap()
 }
 
@@ -63,8 +66,11 @@ fn a_draw_is_charged_for_a_record_that_turns_from_one_end_to_the_other() {
     // ρ = range²/8 a draw: the classic conversion of all of them is no better than what is claimed.
     let rho = f64::from(*count) * range * range / 8.0;
     assert!(rho + 2.0 * (rho * 1e6_f64.ln()).sqrt() < 1.3, "{rho}");
-    let words =
-        Words { epsilon: Some(1.0), delta: Some(0.0), ..Words::of("output".parse().unwrap()) };
+    let words = RequestOptions {
+        epsilon: Some(1.0),
+        delta: Some(0.0),
+        ..RequestOptions::of("output".parse().unwrap())
+    };
     let request = Online::request(&schema(5), 400, "experts".parse().unwrap(), &words).unwrap();
     let request = Request { budget: Some(Budget::new(1.0, 0.0).unwrap()), ..request };
     let pure = privet_learn::plan(&request).unwrap();

@@ -83,7 +83,7 @@ fn a_broken_seal_is_found_by_all_and_mended_by_none() {
 fn what_is_not_written_together_is_not_read() {
     let [one, two] = texts().map(|text| serde_json::from_str::<Value>(&text).unwrap());
     let refused = |document: Value, words: &str| {
-        let document = seal::sealed(document.clone(), None).unwrap_or(document);
+        let document = seal::seal_document(document.clone(), None).unwrap_or(document);
         let why = from_json::<Erm>(document.to_string().as_bytes(), Seal::Unchecked).unwrap_err();
         assert!(why.contains(words), "{why}");
         assert!(from_json::<Erm>(document.to_string().as_bytes(), Seal::Required).is_err());
@@ -109,10 +109,10 @@ fn the_most_rows_can_be_sealed() {
     assert!(privet_learn::ROWS.check(most as f64).is_ok());
     assert!(privet_learn::ROWS.check((most + 1) as f64).is_err());
     largest["certificate"]["request"]["rows"] = json!(most);
-    let sealed = seal::sealed(largest.clone(), None).unwrap();
+    let sealed = seal::seal_document(largest.clone(), None).unwrap();
     assert_eq!(seal::check(&sealed), Ok(None));
     largest["certificate"]["request"]["rows"] = json!(most + 2);
-    assert!(seal::sealed(largest, None).is_err());
+    assert!(seal::seal_document(largest, None).is_err());
 }
 
 #[test]
@@ -137,6 +137,6 @@ fn a_claim_towards_all_but_the_unit_is_not_the_plans() {
     // Fields that every file omits may not be written out: one reading, one form.
     let mut spelt: Value = serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
     spelt["certificate"]["guarantee"]["seen_by"] = json!("everyone");
-    let spelt = seal::sealed(spelt, None).unwrap().to_string();
+    let spelt = seal::seal_document(spelt, None).unwrap().to_string();
     assert!(read(&spelt).unwrap_err().contains("certificate.guarantee.seen_by"));
 }

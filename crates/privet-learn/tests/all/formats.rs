@@ -14,7 +14,7 @@ fn golden(name: &str) -> Value {
 
 /// The verdict on a document, sealed anew.
 fn verdict(document: Value) -> Result<Verdict, String> {
-    let text = seal::sealed(document, None).map_err(|error| error.to_string())?.to_string();
+    let text = seal::seal_document(document, None).map_err(|error| error.to_string())?.to_string();
     any_from_json(text.as_bytes(), Seal::Required).map(|read| read.verify())
 }
 

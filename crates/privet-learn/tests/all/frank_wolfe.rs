@@ -5,7 +5,7 @@ use privet_core::{Budget, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::noise::FixedSeed;
-use privet_learn::linear::frank_wolfe::{self, FrankWolfe, Path, Terms};
+use privet_learn::linear::frank_wolfe::{self, FrankWolfe, Path, ScoreTerms};
 use privet_learn::{Allowance, Facts, LearnError, Method, plan, verify};
 use privet_optim::vertex::{ColumnScores, GridMatrix, Move};
 use proptest::prelude::*;
@@ -99,7 +99,7 @@ fn the_pace_moves_gently() {
                 let pace = |rows: f64, columns: usize| {
                     let facts = Facts::of(&case(1.0, 1e-6)).unwrap();
                     let facts = Facts { rows: rows as u64, columns, problems, ..facts };
-                    frank_wolfe::pace(
+                    frank_wolfe::steps_and_radius(
                         &facts,
                         &Allowance::new(Budget::new(epsilon, 1e-9).unwrap(), &[]),
                     )
@@ -155,11 +155,11 @@ fn a_certificate_states_every_setting() {
 }
 
 /// Scores along a path of choices.
-fn scores(terms: &Terms, facts: &Facts, data: &Dataset, path: &[Move]) -> Vec<i64> {
+fn scores(terms: &ScoreTerms, facts: &Facts, data: &Dataset, path: &[Move]) -> Vec<i64> {
     let features = GridMatrix::new(&data.features, terms.features).unwrap();
     let labels = data.target.signed().unwrap();
     let mut scores = ColumnScores::new(&features, &labels, facts.loss, terms.slopes).unwrap();
-    path.iter().for_each(|step| scores.make(*step, |_, _| {}));
+    path.iter().for_each(|step| scores.apply_move(*step, |_, _| {}));
     scores.scores().to_vec()
 }
 
@@ -190,7 +190,7 @@ proptest! {
             let request = case(1.0, 1e-6).neighbours(change.neighbours()).loss(loss);
             let mut facts = Facts::of(&request).unwrap();
             facts.unit = Unit::User { max_records: records };
-            let terms = Terms::new(&facts, clip, frank_wolfe::slope(&facts));
+            let terms = ScoreTerms::new(&facts, clip, frank_wolfe::slope(&facts));
             let one = scores(&terms, &facts, &stored(&whole), &path);
             let two = scores(&terms, &facts, &stored(&changed), &path);
             for (a, b) in one.iter().zip(&two) {

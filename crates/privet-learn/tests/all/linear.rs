@@ -8,7 +8,7 @@ use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
 use privet_learn::linear::regression;
 use privet_learn::{Facts, LearnError, verify};
-use privet_optim::approximate::Raised;
+use privet_optim::approximate::MatrixFunction;
 use privet_optim::loss::Loss;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn residuals_in_the_ball_stay_within_the_slope() {
 fn function_of(matrix: &[f64], columns: usize, h: impl Fn(f64) -> f64) -> Vec<f64> {
     let spectrum = Spectrum::of(matrix, columns).unwrap();
     let unit = |k: usize| (0..columns).map(|j| f64::from(u8::from(j == k))).collect::<Vec<_>>();
-    (0..columns).flat_map(|k| spectrum.filtered(&unit(k), &h)).collect()
+    (0..columns).flat_map(|k| spectrum.apply_filter(&unit(k), &h)).collect()
 }
 
 fn log_determinant(matrix: &[f64], columns: usize) -> f64 {
@@ -207,7 +207,7 @@ proptest! {
         let (floor, bound) = (0.75, 2.0);
         let pull: Vec<f64> = (0..columns).map(|_| uniform(&mut source) * 2_f64.powi(reach)).collect();
         let other: Vec<f64> = pull.iter().map(|c| c + uniform(&mut source) * 2_f64.powi(shift)).collect();
-        let raised = Raised::of(&gram, columns, floor).unwrap();
+        let raised = MatrixFunction::of(&gram, columns, floor).unwrap();
         let [one, two] = [&pull, &other].map(|pull| raised.minimiser(pull, 0.0, bound).unwrap());
         let allowed = distance(&pull, &other) / floor + one.distance + two.distance;
         let moved = distance(&one.theta, &two.theta);
@@ -227,12 +227,12 @@ proptest! {
         }
         let pull: Vec<f64> = (0..columns).map(|_| size * uniform(&mut source)).collect();
         let spectrum = Spectrum::of(&gram, columns).unwrap();
-        let near = Raised::of(&gram, columns, 0.3).unwrap().minimiser(&pull, 0.0, 2.0).unwrap();
+        let near = MatrixFunction::of(&gram, columns, 0.3).unwrap().minimiser(&pull, 0.0, 2.0).unwrap();
         let theta = near.theta;
         prop_assert!(near.distance < 1e-9, "{}", near.distance);
         let norm = theta.iter().map(|t| t * t).sum::<f64>().sqrt();
         prop_assert!(norm <= 2.0 * (1.0 + 1e-12));
-        let product = spectrum.filtered(&theta, |value| value.max(0.3));
+        let product = spectrum.apply_filter(&theta, |value| value.max(0.3));
         let slope: Vec<f64> = pull.iter().zip(product).map(|(c, p)| c - p).collect();
         let along: f64 = slope.iter().zip(&theta).map(|(s, t)| s * t).sum::<f64>() / (norm * norm);
         prop_assert!(along >= -1e-9 && (norm > 2.0 * (1.0 - 1e-9) || along.abs() < 1e-9));

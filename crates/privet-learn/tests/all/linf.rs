@@ -50,7 +50,7 @@ fn no_entry_can_make_a_training_fail() {
                     Neighbours::ReplaceOne,
                     Erm { loss, method: method.name.parse().unwrap() },
                 );
-                let request = request.within(Budget::new(1.0, 1e-6).unwrap());
+                let request = request.with_budget(Budget::new(1.0, 1e-6).unwrap());
                 let Ok(planned) = plan(&request) else { continue };
                 for odd in [1.0, 0.3, 0.300_000_1, -1.0 / 3.0, 1e-9] {
                     let text = table(columns, odd);

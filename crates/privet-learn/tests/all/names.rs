@@ -2,14 +2,14 @@
 
 use privet_data::Schema;
 use privet_learn::file::{Seal, from_json};
-use privet_learn::linear::request::LOSSES;
+use privet_learn::linear::request::REQUESTABLE_LOSSES;
 use privet_learn::networks;
 use privet_learn::ratings::{self, Complete};
 use privet_learn::selection::{SELECTORS, Selector};
 use privet_learn::streams;
 use privet_learn::tuning::candidates_of_toml;
 use privet_learn::votes::{AGGREGATORS, Aggregator, TEACHERS, Teacher};
-use privet_learn::{METHODS, Method, Request, Words, verify};
+use privet_learn::{METHODS, Method, Request, RequestOptions, verify};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -46,7 +46,7 @@ fn the_name_in_a_file_is_the_one_asked_for() {
     registry!(networks::Method, networks::METHODS);
     registry!(Aggregator, AGGREGATORS);
     for info in TEACHERS {
-        same(info.name, |word| Teacher::named(word).ok(), |teacher| teacher.name().into());
+        same(info.name, |word| Teacher::by_name(word).ok(), |teacher| teacher.name().into());
     }
     assert_eq!(Teacher::accepted().split(", ").count(), TEACHERS.len());
     // A candidate of a tuning is a learner by its name.
@@ -65,11 +65,15 @@ const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"
 #[test]
 fn the_loss_in_a_request_is_the_one_asked_for() {
     let classes = SCHEMA.replace("bounds = [0, 1]\n[[", "classes = [\"a\", \"b\"]\n[[");
-    for info in LOSSES {
+    for info in REQUESTABLE_LOSSES {
         let asked = [SCHEMA, &classes].into_iter().filter_map(|schema| {
             let schema = Schema::from_toml(schema).unwrap();
             let loss = Some(info.name.into());
-            let words = Words { loss, epsilon: Some(1.0), ..Words::of("gd".parse().unwrap()) };
+            let words = RequestOptions {
+                loss,
+                epsilon: Some(1.0),
+                ..RequestOptions::of("gd".parse().unwrap())
+            };
             Request::build(&schema, 100, &words).ok()
         });
         let asked: Vec<_> = asked.collect();

@@ -229,7 +229,7 @@ fn what_no_theorem_covers_is_refused() {
     let schema = schema(&[CLASSES]);
     let ask = |task: Nearby, delta| {
         let request = Request::new(schema.clone(), 100, Neighbours::AddRemove, task);
-        plan(&request.within(Budget::new(1.0, delta).unwrap())).unwrap_err()
+        plan(&request.with_budget(Budget::new(1.0, delta).unwrap())).unwrap_err()
     };
     let good = asking(&[[0.0, 0.0]]);
     assert!(matches!(ask(good.clone(), 0.0), LearnError::NotCovered { .. }));
@@ -341,7 +341,7 @@ fn votes_that_were_used_up_stay_used_up() {
     for (key, value) in [("first", serde_json::json!(7)), ("questions", serde_json::json!([]))] {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
         document["body"][key] = value;
-        let forged = privet_dp::gate::seal::sealed(document, None).unwrap().to_string();
+        let forged = privet_dp::gate::seal::seal_document(document, None).unwrap().to_string();
         let read = from_json::<Nearby>(forged.as_bytes(), Seal::Required);
         assert!(read.map_or(true, |read| !verify(&read).valid), "{key}");
     }
@@ -394,7 +394,7 @@ fn a_batch_that_was_lost_is_spent() {
         // One poll before the session is resumed, one for each query; the last is not answered.
         assert!(next(2, &Impatient(4.into())).is_err());
         let stream = Answers::read(&path).unwrap();
-        assert_eq!(stream.left(), 2, "four were asked");
+        assert_eq!(stream.questions_left(), 2, "four were asked");
         let (two, left) =
             next(3, &quiet).map(|(found, left)| (found.artefact().votes.concat(), left)).unwrap();
         assert_eq!(left, 0);

@@ -10,7 +10,7 @@ use privet_data::{Dataset, Schema, Target, split, testing};
 use privet_dp::noise::SystemRandom;
 use privet_learn::linear::model::{Model, Predictions};
 use privet_learn::neighbours::Nearby;
-use privet_learn::{Request, Words, plan};
+use privet_learn::{Request, RequestOptions, plan};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn right(found: &[u32], target: &Target) -> f64 {
 #[ignore = "takes minutes; prints the table of docs/learners.md"]
 fn covertype_is_answered() {
     let Some((schema, data)) = covertype() else { return };
-    let parts = split::shuffled(data.rows(), &privet_data::keyed::key(7));
+    let parts = split::shuffled_rows(data.rows(), &privet_data::keyed::key(7));
     let (asked, kept) = parts.split_at(1_000);
     let (questions, records) = (data.select(asked), data.select(kept));
     let rows = records.rows() as u64;
@@ -98,11 +98,11 @@ fn covertype_is_answered() {
         );
     }
     for epsilon in [1.0, 4.0] {
-        let words = Words {
+        let words = RequestOptions {
             epsilon: Some(epsilon),
             delta: Some(1e-6),
             neighbours: Neighbours::AddRemove,
-            ..Words::of("gd".parse().unwrap())
+            ..RequestOptions::of("gd".parse().unwrap())
         };
         let request = Request::build(&schema, rows, &words).unwrap();
         let plan = plan(&request).unwrap();

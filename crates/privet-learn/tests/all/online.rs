@@ -7,11 +7,11 @@ use privet_dp::continual::StateKey;
 use privet_dp::gate::{Journal, Release};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::streams::base::{self, Ball};
-use privet_learn::streams::leader::{self, Past};
+use privet_learn::streams::leader::{self, PastRecords};
 use privet_learn::streams::live::{Live, SuspendedStream};
 use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{METHODS, Method, Online, Stream, printed_factor};
-use privet_learn::{Loaded, Plan, Released, Request, Words, file, plan, verify};
+use privet_learn::{Loaded, Plan, Released, Request, RequestOptions, file, plan, verify};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -28,13 +28,14 @@ fn schema() -> Schema {
 fn request(method: &str, horizon: u64, epsilon: f64) -> Request<Online> {
     let method: Method = method.parse().unwrap();
     let epsilon = method.is_private().then_some(epsilon);
-    let words = Words { epsilon, delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let words =
+        RequestOptions { epsilon, delta: Some(1e-6), ..RequestOptions::of("gd".parse().unwrap()) };
     Online::request(&schema(), horizon, method, &words).unwrap()
 }
 
 fn planned(method: &str, horizon: u64, kept: u32) -> Plan<Online> {
     let request = request(method, horizon, 1.0);
-    let task = request.task.clone().in_batches(1).keeping(kept);
+    let task = request.task.clone().in_batches(1).keeping_models(kept);
     plan(&Request { task, ..request }).unwrap()
 }
 
@@ -178,7 +179,7 @@ proptest! {
         let rounds = leader::rounds(&ball, loss.curvature(), 1.0, 2, steps).unwrap();
         let at = at.index(records.len());
         let run = |changed: bool, rounds: u32| -> Vec<Vec<f64>> {
-            let (mut past, mut theta) = (Past::default(), vec![0.0; 2]);
+            let (mut past, mut theta) = (PastRecords::default(), vec![0.0; 2]);
             records.iter().enumerate().map(|(place, (x, yes))| {
                 let turned = changed && place == at;
                 let x: Vec<(usize, f64)> =
@@ -195,9 +196,9 @@ proptest! {
         for place in 0..records.len() {
             let by = ball.ridge * (place as f64 + 1.0 + f64::from(ahead));
             let moved = apart(&a[place], &b[place]) * by;
-            prop_assert!(moved <= (2.0 + 2.0 * leader::TOLERANCE) * ball.slope, "{moved}");
+            prop_assert!(moved <= (2.0 + 2.0 * leader::RELATIVE_ERROR) * ball.slope, "{moved}");
             let off = apart(&a[place], &exact[place]) * by;
-            prop_assert!(off <= leader::TOLERANCE * ball.slope, "{off}");
+            prop_assert!(off <= leader::RELATIVE_ERROR * ball.slope, "{off}");
         }
     }
 
@@ -348,7 +349,11 @@ fn losses_that_bend_sharply_cost_implicit_steps_nothing() {
 fn several_classes_share_one_noise() {
     let three = SCHEMA.replace("[\"no\", \"yes\"]", "[\"no\", \"yes\", \"maybe\"]");
     let schema = Schema::from_toml(&three).unwrap();
-    let words = Words { epsilon: Some(8.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let words = RequestOptions {
+        epsilon: Some(8.0),
+        delta: Some(1e-6),
+        ..RequestOptions::of("gd".parse().unwrap())
+    };
     let asked = Online::request(&schema, 6_000, "ftrl".parse().unwrap(), &words).unwrap();
     let planned = plan(&asked).unwrap();
     let two = plan(&request("ftrl", 6_000, 8.0)).unwrap();
@@ -400,7 +405,7 @@ fn a_live_stream_is_the_table_row_by_row() {
         let last = live.released().unwrap().unwrap();
         assert_eq!(last.artefact().after, [40]);
         // Nothing comes after the last step.
-        assert_eq!(live.left(), 0);
+        assert_eq!(live.steps_left(), 0);
         let none = live.take(&table(&[1, 2]), |_, _| panic!("released beyond the horizon"));
         assert_eq!(none.unwrap(), 0);
     }
@@ -421,7 +426,7 @@ fn an_empty_slot_adds_nothing() {
 fn running_counts_are_the_counts_but_for_the_noise() {
     let schema = schema();
     let asked = Tally { kept: Some(5), ..Tally::by("y") }.request(&schema, 2_000).unwrap();
-    let asked = asked.within(Budget::new(2.0, 1e-6).unwrap());
+    let asked = asked.with_budget(Budget::new(2.0, 1e-6).unwrap());
     let plan = plan(&asked).unwrap();
     let noise = plan.settings().get("count_noise").unwrap();
     let mut text = String::from("a,b,y\n");
@@ -577,7 +582,7 @@ fn a_stream_is_put_aside_and_taken_up() {
         })
         .unwrap()
     };
-    let mut journal = Journal::create(&path).unwrap().ahead(10);
+    let mut journal = Journal::create(&path).unwrap().committing_ahead(10);
     let (mut live, _) = Live::begin_kept(&plan, &mut source, &mut journal).unwrap();
     take(&mut live, &lines[..25]);
     let aside = live.suspend(Some(&key)).unwrap();
@@ -586,7 +591,7 @@ fn a_stream_is_put_aside_and_taken_up() {
     let read: SuspendedStream<Online> = SuspendedStream::read(&text).unwrap();
     assert!(read == aside && read.is_sealed());
     // Without the key it is refused, and nothing is used up by that.
-    let mut journal = Journal::open(&path).unwrap().ahead(10);
+    let mut journal = Journal::open(&path).unwrap().committing_ahead(10);
     let mut other = FixedSeed::new(1);
     let refused = read.clone().resume(None, &mut other, &mut journal, |_| Ok(())).unwrap_err();
     assert!(refused.to_string().contains("key"), "{refused}");
@@ -600,18 +605,18 @@ fn a_stream_is_put_aside_and_taken_up() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(live.left(), 35);
+    assert_eq!(live.steps_left(), 35);
     take(&mut live, &lines[25..40]);
     // This process dies here: 15 steps in, 20 of them committed.
     drop(live);
     drop(journal);
-    let mut journal = Journal::open(&path).unwrap().ahead(10);
+    let mut journal = Journal::open(&path).unwrap().committing_ahead(10);
     let stale = read.resume(Some(&key), &mut other, &mut journal, |_| Ok(())).unwrap_err();
     assert!(stale.to_string().contains("went on from here before"), "{stale}");
     let mut live = kept.unwrap().resume(Some(&key), &mut source, &mut journal, |_| Ok(())).unwrap();
-    assert_eq!(live.left(), 15);
+    assert_eq!(live.steps_left(), 15);
     assert_eq!(take(&mut live, &lines[45..]), 15);
-    assert_eq!(live.left(), 0);
+    assert_eq!(live.steps_left(), 0);
     let steps: Vec<u32> = seen.iter().map(|(step, _)| *step).collect();
     let expected: Vec<u32> = (1..=40).chain(46..=60).collect();
     assert_eq!(steps, expected);
@@ -624,12 +629,12 @@ fn a_stream_is_put_aside_and_taken_up() {
 #[test]
 fn a_stream_without_a_key_begins_anew() {
     let asked = Tally::by("y").request(&schema(), 1_000).unwrap();
-    let plan = plan(&asked.within(Budget::new(50.0, 1e-6).unwrap())).unwrap();
+    let plan = plan(&asked.with_budget(Budget::new(50.0, 1e-6).unwrap())).unwrap();
     let noise = plan.settings().get("count_noise").unwrap();
     let lines: Vec<u64> = vec![0; 500];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
-    let mut journal = Journal::create(&path).unwrap().ahead(100);
+    let mut journal = Journal::create(&path).unwrap().committing_ahead(100);
     let mut source = SystemRandom::new().unwrap();
     let data = {
         let mut text = String::from("a,b,y\n");
@@ -641,7 +646,7 @@ fn a_stream_without_a_key_begins_anew() {
     let aside = live.suspend(None).unwrap();
     drop(journal);
     assert!(!aside.is_sealed());
-    let mut journal = Journal::open(&path).unwrap().ahead(100);
+    let mut journal = Journal::open(&path).unwrap().committing_ahead(100);
     let mut last = vec![];
     let mut live = aside.resume(None, &mut source, &mut journal, |_| Ok(())).unwrap();
     live.take(&data, |_, counts| {
@@ -668,7 +673,7 @@ fn a_stream_whose_rest_was_lost_is_at_its_end() {
     let mut journal = Journal::create(&path).unwrap();
     let (live, _) = Live::begin_kept(&plan, &mut source, &mut journal).unwrap();
     let first = live.suspend(Some(&key)).unwrap();
-    let mut journal = journal.ahead(1_000);
+    let mut journal = journal.committing_ahead(1_000);
     let mut kept = None;
     let mut live = first
         .resume(Some(&key), &mut source, &mut journal, |next| {
@@ -681,9 +686,9 @@ fn a_stream_whose_rest_was_lost_is_at_its_end() {
     drop(journal);
     let mut aside = kept.unwrap();
     for _ in 0..2 {
-        let mut journal = Journal::open(&path).unwrap().ahead(1_000);
+        let mut journal = Journal::open(&path).unwrap().committing_ahead(1_000);
         let mut live = aside.resume(Some(&key), &mut source, &mut journal, |_| Ok(())).unwrap();
-        assert_eq!(live.left(), 0);
+        assert_eq!(live.steps_left(), 0);
         let none = live.take(&table(&[1]), |_, _| panic!("released beyond the horizon"));
         assert_eq!(none.unwrap(), 0);
         aside = live.suspend(Some(&key)).unwrap();

@@ -10,7 +10,7 @@ use privet_data::read::{Report, csv_bytes, decompressed};
 use privet_data::{Dataset, Schema, Target, split, testing};
 use privet_dp::noise::SystemRandom;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{Request, Words, plan};
+use privet_learn::{Request, RequestOptions, plan};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -97,9 +97,9 @@ fn asked(
     batch: u32,
 ) -> Request<Online> {
     let method: Method = method.parse().unwrap();
-    let words = Words { epsilon, ..Words::of("gd".parse().unwrap()) };
+    let words = RequestOptions { epsilon, ..RequestOptions::of("gd".parse().unwrap()) };
     let request = Online::request(schema, rows, method, &words).unwrap();
-    let task = request.task.clone().in_batches(batch).keeping(10_000);
+    let task = request.task.clone().in_batches(batch).keeping_models(10_000);
     Request { task, ..request }
 }
 
@@ -144,7 +144,7 @@ fn progressive(data: &Dataset, request: &Request<Online>) -> (f64, f64) {
 fn accuracy_on_streams() {
     for (name, found) in [("covertype", covertype()), ("kddcup99", connections())] {
         let Some((schema, data)) = found else { return };
-        let order = split::shuffled(data.rows(), &privet_data::keyed::key(1));
+        let order = split::shuffled_rows(data.rows(), &privet_data::keyed::key(1));
         let shuffled = data.select(&order);
         for (what, data) in [("as filed", &data), ("shuffled", &shuffled)] {
             for batch in [1, 100] {
@@ -216,9 +216,9 @@ fn regret_against_the_horizon() {
             let stop = AtomicBool::new(false);
             let mut source = SystemRandom::new().unwrap();
             let release = planned.run(&data, &mut source, &stop).unwrap();
-            let words = Words {
+            let words = RequestOptions {
                 loss: Some("huber-svm".into()),
-                ..Words::of("non-private".parse().unwrap())
+                ..RequestOptions::of("non-private".parse().unwrap())
             };
             let best = plan(&Request::build(&schema, rows as u64, &words).unwrap()).unwrap();
             let best = best.run(&data, &mut source, &stop).unwrap().into_parts().0;

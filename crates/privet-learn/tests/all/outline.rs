@@ -1,12 +1,12 @@
 //! Outlines of tables without a schema: certified, verified, and nothing that a single unit holds.
 
 use privet_core::{Neighbours, Spelling};
-use privet_data::read::{CellKey, HeldKeys, KeyCap, Sought, held_keys};
+use privet_data::read::{CellKey, HeldKeys, KeyCap, SurveyedColumns, held_keys};
 use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::private_estimates::price;
-use privet_learn::statistics::outline::{Outline, Suggestion, holding, suggested};
+use privet_learn::statistics::outline::{Outline, Suggestion, holding, suggest_columns};
 use privet_learn::{Loaded, Plan, Released, plan, verify};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
@@ -49,7 +49,8 @@ fn capped(text: &str, unit: Option<(&str, u32)>, most: Option<u32>) -> HeldKeys 
     });
     let most_keys = most.map(|most| KeyCap::new(most, *b"a fixed secret.."));
     let columns = vec!["age", "ward"];
-    let sought = Sought { columns, unit: unit.as_ref(), most_keys, ..Sought::default() };
+    let sought =
+        SurveyedColumns { columns, unit: unit.as_ref(), most_keys, ..SurveyedColumns::default() };
     held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
 }
 
@@ -78,7 +79,7 @@ fn what_many_hold_is_found_and_what_one_holds_is_not() {
         let released =
             released(planned(6000, neighbours, unit), held(&table(6000), unit), &mut source);
         assert!(verify(&released).valid, "{:?}", verify(&released).checks);
-        let columns = suggested(&released);
+        let columns = suggest_columns(&released);
         let Suggestion::Number(low, high) = columns[0].what else { panic!("{columns:?}") };
         assert!((16.0..=20.0).contains(&low) && (79.0..=96.0).contains(&high), "{low} {high}");
         let words = Suggestion::Category(vec!["north".into(), "south".into()]);
@@ -102,7 +103,7 @@ fn made_up_outlines_are_refused() {
     let accepted = |change: &dyn Fn(&mut Value)| {
         let mut forged = document.clone();
         change(&mut forged);
-        let sealed = privet_dp::gate::seal::sealed(forged, None).unwrap().to_string();
+        let sealed = privet_dp::gate::seal::seal_document(forged, None).unwrap().to_string();
         any_from_json(sealed.as_bytes(), Seal::Required).is_ok_and(|read| read.verify().valid)
     };
     assert!(accepted(&|_| {}), "sealed anew it is as it was");
@@ -175,7 +176,7 @@ fn bounds_of_grades(most_keys: Option<u32>) -> [usize; 3] {
         for seed in 0..20 {
             let source = &mut FixedSeed::new(100 * at as u64 + seed);
             let released = released(plan.clone(), held.clone(), source);
-            seen[match suggested(&released)[0].what {
+            seen[match suggest_columns(&released)[0].what {
                 Suggestion::Nothing => 0,
                 Suggestion::Number(low, high) if high / low >= 2.0 => 1,
                 _ => 2,
@@ -205,6 +206,6 @@ fn outlines_of_earlier_versions_verify() {
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert_eq!((released.request().task.most_keys, released.artefact().kinds.len()), (None, 0));
     assert_eq!(verdict.guarantee.unwrap().epsilon, 2.0);
-    assert!(matches!(suggested(&released)[0].what, Suggestion::Number(..)));
+    assert!(matches!(suggest_columns(&released)[0].what, Suggestion::Number(..)));
     assert_eq!(price(&released).unwrap().epsilon, 2.0);
 }

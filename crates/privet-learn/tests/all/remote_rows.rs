@@ -29,7 +29,7 @@ fn learners_that_ask_for_sums_give_the_same_bits_from_other_machines() {
                 let table = remote_rows(&data, machines, |_| {});
                 let actual = weights(&request, &table);
                 assert_eq!(actual.unwrap(), from_memory, "{method}, {classes} classes, {machines}");
-                assert!(table.elsewhere().asked() > 0);
+                assert!(table.machines().asked() > 0);
             }
         }
     }

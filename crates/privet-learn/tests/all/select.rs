@@ -8,7 +8,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
-use privet_learn::selection::exponential::Fits;
+use privet_learn::selection::exponential::SetScores;
 use privet_learn::selection::{SELECTORS, Select, Selector, Support};
 use privet_learn::{Plan, Released, Request, Task, plan, verify};
 use serde_json::{Value, json};
@@ -191,7 +191,7 @@ fn none_chosen_is_found_out_where_that_cannot_be() {
 fn holds(released: &Released<Select>, change: impl Fn(&mut Value)) -> bool {
     let mut document: Value = serde_json::from_str(&to_json(released, None).unwrap()).unwrap();
     change(&mut document);
-    let text = seal::sealed(document, None).unwrap().to_string();
+    let text = seal::seal_document(document, None).unwrap().to_string();
     let read = from_json::<Select>(text.as_bytes(), Seal::Required);
     read.is_ok_and(|read| verify(&read).valid)
 }
@@ -270,7 +270,7 @@ fn fits_of_sets_move_within_what_is_charged() {
             request.neighbours = neighbours;
             let facts = Select::facts(&request).unwrap();
             for ball in [0.3, 1.0, 8.0] {
-                let fits = Fits::new(&facts, 2, 0.3, Some(ball)).unwrap();
+                let fits = SetScores::new(&facts, 2, 0.3, Some(ball)).unwrap();
                 let scores = |data: &Dataset| {
                     let labels = match &data.target {
                         Target::Number(numbers) => numbers.clone(),
@@ -417,7 +417,7 @@ fn any_function_of_records_can_be_asked() {
     use privet_core::Unit;
     use privet_dp::gate::Session;
     use privet_dp::mechanism::Stability;
-    use privet_learn::selection::black_box::{Parts, stable_answer};
+    use privet_learn::selection::black_box::{RandomParts, stable_answer};
     let data = table(2000, CLASSES, 4);
     let test = Stability {
         neighbours: Neighbours::AddRemove,
@@ -428,7 +428,7 @@ fn any_function_of_records_can_be_asked() {
     let ask = |function: &(dyn Fn(&Dataset) -> usize + Sync)| {
         let mut source = FixedSeed::new(5);
         let mut session = Session::start(test.event().unwrap(), &mut source);
-        let parts = Parts { count: 400, rate: 0.02 };
+        let parts = RandomParts { count: 400, rate: 0.02 };
         let actual = stable_answer((&data, Unit::Record), parts, function, 7, &mut session);
         let said = test.run(actual, &mut session).unwrap();
         let certain = privet_dp::gate::Statement {

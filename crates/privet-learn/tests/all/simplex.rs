@@ -5,7 +5,7 @@ use privet_core::Neighbours;
 use privet_data::Dataset;
 use privet_dp::account::{Cost, Event};
 use privet_learn::linear::frank_wolfe::slope;
-use privet_learn::linear::simplex::{Simplex, Terms};
+use privet_learn::linear::simplex::{EntropicTerms, Simplex};
 use privet_learn::{Facts, LearnError, Method};
 use privet_optim::loss::Loss;
 use privet_optim::vertex::GridMatrix;
@@ -80,7 +80,7 @@ proptest! {
         let changed = change.of(&whole, 0, 1, &fresh);
         for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }] {
             let facts = Facts::of(&Case::of("simplex").rows(20).loss(loss)).unwrap();
-            let terms = Terms::new(&facts, 0.5, radius, entropy).unwrap();
+            let terms = EntropicTerms::new(&facts, 0.5, radius, entropy).unwrap();
             prop_assert!((terms.problem.slopes.clip() - slope(&facts)).abs() < 1e-12);
             let solve = |data: &Dataset| {
                 let features = GridMatrix::new(&data.features, terms.features).unwrap();

@@ -61,7 +61,7 @@ fn request(
     let method = settings.iter().fold(method.parse::<Method>().unwrap(), set);
     let loss = if target == NUMBER { Loss::SQUARED } else { Loss::Logistic };
     Request::new(schema(target), rows as u64, Neighbours::ReplaceOne, Erm { loss, method })
-        .within(Budget::new(epsilon, 1e-5).unwrap())
+        .with_budget(Budget::new(epsilon, 1e-5).unwrap())
 }
 
 /// ‖θ̂ − θ*‖/‖θ*‖ in the target's own unit.
@@ -192,7 +192,7 @@ fn answers_to_public_inputs_move_within_what_is_charged() {
 /// A private teacher is charged its own cost; its answers are free, and the student keeps few columns.
 #[test]
 fn a_private_teacher_pays_once() {
-    use privet_learn::linear::dpsl_kt::stated;
+    use privet_learn::linear::dpsl_kt::check_public_rows;
     use privet_learn::linear::public_norm::norm_bound;
     let (data, public) = (table(4000, NUMBER, 5), table(300, NUMBER, 9));
     let norm = norm_bound(&public.features).to_string();
@@ -208,9 +208,9 @@ fn a_private_teacher_pays_once() {
     let model = Model::from_release(release).unwrap();
     assert!(used(&model).len() <= 4 && error(&model) < 0.9, "{:?} {}", used(&model), error(&model));
     let method = &model.request().task.method;
-    assert!(stated(method, &public.features).holds);
-    assert!(!stated(method, &table(299, NUMBER, 9).features).holds);
-    assert!(!stated(&"gd".parse().unwrap(), &public.features).holds);
+    assert!(check_public_rows(method, &public.features).holds);
+    assert!(!check_public_rows(method, &table(299, NUMBER, 9).features).holds);
+    assert!(!check_public_rows(&"gd".parse().unwrap(), &public.features).holds);
 }
 
 /// Two stages find and fit the same columns, with δ = 0 as well; `ssp` of all columns is worse.
@@ -281,7 +281,7 @@ fn a_model_of_more_columns_is_found_out() {
     assert!(verify(&model).valid, "{:?}", verify(&model).checks);
     let mut document: Value = serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
     (0..5).for_each(|column| document["body"]["weights"][0][column] = json!(0.5));
-    let text = seal::sealed(document, None).unwrap().to_string();
+    let text = seal::seal_document(document, None).unwrap().to_string();
     assert!(!verify(&from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap()).valid);
 }
 

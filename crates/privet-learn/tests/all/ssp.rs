@@ -89,7 +89,7 @@ fn the_plan_moves_gently() {
 
 /// The stacked vector, as numbers.
 fn statistic(facts: &Facts, data: &Dataset) -> Vec<f64> {
-    let units = ssp::stacked(facts, data).unwrap();
+    let units = ssp::exact_moments(facts, data).unwrap();
     units.counts.iter().map(|count| *count as f64 * units.unit).collect()
 }
 

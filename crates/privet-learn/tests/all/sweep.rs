@@ -58,7 +58,7 @@ fn real(method: &str, neighbours: Neighbours, delta: f64) -> Value {
 
 /// True if a file verifies after it was sealed anew; false if it cannot be read.
 fn accepted(document: &Value) -> bool {
-    let Ok(document) = seal::sealed(document.clone(), None) else { return false };
+    let Ok(document) = seal::seal_document(document.clone(), None) else { return false };
     let model = from_json::<Erm>(document.to_string().as_bytes(), Seal::Required);
     model.is_ok_and(|model| verify(&model).valid)
 }

@@ -43,7 +43,7 @@ fn real(name: &str, neighbours: Neighbours, settings: &[(&str, &str)]) -> Value 
     let schema = Schema::from_toml(SCHEMA).unwrap();
     let task = Network::new(serde_json::from_str(NET).unwrap(), method.unwrap());
     let request = Request::new(schema.clone(), ROWS as u64, neighbours, task);
-    let planned = plan(&request.within(Budget::new(1.0, 1e-6).unwrap())).unwrap();
+    let planned = plan(&request.with_budget(Budget::new(1.0, 1e-6).unwrap())).unwrap();
     let line =
         |row: usize| format!("{},{}\n", (row % 21) as f64 / 10.0 - 1.0, ["no", "yes"][row % 2]);
     let text = format!("a,y\n{}", (0..ROWS).map(line).collect::<String>());
@@ -56,7 +56,7 @@ fn real(name: &str, neighbours: Neighbours, settings: &[(&str, &str)]) -> Value 
 
 /// True if a file verifies after it was sealed anew; false if it cannot be read.
 fn accepted(document: &Value) -> bool {
-    let Ok(document) = seal::sealed(document.clone(), None) else { return false };
+    let Ok(document) = seal::seal_document(document.clone(), None) else { return false };
     let read = from_json::<Network>(document.to_string().as_bytes(), Seal::Required);
     read.is_ok_and(|network| verify(&network).valid)
 }

@@ -11,7 +11,9 @@ use privet_data::{Schema, read};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
-use privet_learn::{Offered, Released, Request, Visit, declaration, each_offered, plan, verify};
+use privet_learn::{
+    FamilyVisitor, OfferedFamily, Released, Request, declaration, each_offered, plan, verify,
+};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +25,7 @@ fn released(source: &mut dyn Source) -> Released<Mean> {
     let text: String = (0..1000).map(|row| format!("{},0.5\n", row % 100)).collect();
     let data = read::csv_bytes(format!("age,y\n{text}").as_bytes(), &schema).unwrap();
     let request = Request::new(schema, 1000, Neighbours::AddRemove, Mean {});
-    let planned = plan(&request.within(Budget::new(1.0, 0.0).unwrap())).unwrap();
+    let planned = plan(&request.with_budget(Budget::new(1.0, 0.0).unwrap())).unwrap();
     let again = plan(planned.request()).unwrap();
     assert_eq!((again.request(), again.events()), (planned.request(), planned.events()));
     let release = planned.run(&data, source, &AtomicBool::new(false)).unwrap();
@@ -53,7 +55,7 @@ fn a_new_family_goes_the_one_way() {
     for (number, lie) in lies.iter().enumerate() {
         let mut forged = document.clone();
         lie(&mut forged);
-        let text = seal::sealed(forged, None).unwrap().to_string();
+        let text = seal::seal_document(forged, None).unwrap().to_string();
         let forged: Released<Mean> = from_json(text.as_bytes(), Seal::Required).unwrap();
         assert!(!verify(&forged).valid, "lie {number}");
     }
@@ -63,8 +65,8 @@ fn a_new_family_goes_the_one_way() {
 #[test]
 fn a_family_declares_itself() {
     struct Declared(Vec<Value>);
-    impl Visit for Declared {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for Declared {
+        fn family<F: OfferedFamily>(&mut self) {
             self.0.push(declaration::<F>());
         }
     }
@@ -76,5 +78,5 @@ fn a_family_declares_itself() {
     let mean = all.0.last().unwrap();
     assert_eq!((&mean["task"], &mean["method"]), (&json!("mean"), &Value::Null));
     assert_eq!((&mean["words"], &mean["methods"]), (&json!([]), &json!([])));
-    assert_eq!(mean["about"], Mean::ABOUT);
+    assert_eq!(mean["about"], Mean::HELP_LINE);
 }

@@ -9,14 +9,14 @@ use privet_dp::gate::{Arithmetic, Session, Statement};
 use privet_dp::mechanism::{QueryAnswer, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
-use privet_learn::votes::public::stated;
+use privet_learn::votes::public::check_stated_rows;
 use privet_learn::votes::student::{Student, Study};
 use privet_learn::votes::subsample_aggregate::AnswerStream;
 use privet_learn::votes::{
     Aggregator, Ballot, Labels, TEACHERS, Teach, Teacher, TrainingData, Vote, stream::Answers,
-    taught,
+    with_rows_and_teachers,
 };
-use privet_learn::{LearnError, Plan, Released, Request, Task, Words, plan, verify};
+use privet_learn::{LearnError, Plan, Released, Request, RequestOptions, Task, plan, verify};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -112,7 +112,7 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
         if confident {
             aggregator = aggregator.with("answers", "300").unwrap();
         }
-        let teacher = Teacher::named(teacher).unwrap();
+        let teacher = Teacher::by_name(teacher).unwrap();
         let task = Vote { teachers: Some(200), teacher, aggregator, ..Vote::on(queries) };
         let name = format!("{} {}", task.teacher.name(), task.aggregator);
         let agreed = task.aggregator.name() == "agreed-gnmax";
@@ -126,7 +126,7 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
         let right = share_right(actual.artefact(), &truth(300));
         assert!(right > if confident { 0.6 } else { 0.75 }, "{name}: {right}");
         let study =
-            Study { spread: name.starts_with("propagation"), ..Study::named("forest").unwrap() };
+            Study { spread: name.starts_with("propagation"), ..Study::by_name("forest").unwrap() };
         let classes = actual.artefact().classes();
         let student = Student::fit(&study, &public(300), &classes, 3).unwrap().unwrap();
         let predicted = student.predict(&data.features).unwrap();
@@ -182,9 +182,9 @@ fn public_rows_are_stated() {
     let error = planned.clone().with_public(&swapped).unwrap_err().to_string();
     assert!(error.contains("other public rows"), "{error}");
     let actual = labels(&planned.with_public(&rows).unwrap(), &table(1_000, 5));
-    assert!(stated(&actual.request().task, &rows).unwrap().holds);
-    assert!(!stated(&actual.request().task, &swapped).unwrap().holds);
-    assert!(stated(&Vote::on(60), &rows).is_none());
+    assert!(check_stated_rows(&actual.request().task, &rows).unwrap().holds);
+    assert!(!check_stated_rows(&actual.request().task, &swapped).unwrap().holds);
+    assert!(check_stated_rows(&Vote::on(60), &rows).is_none());
     let odd = Vote { public: Some("abc".into()), ..Vote::on(5) };
     assert!(plan(&asked(odd, 100, 1.0)).is_err());
 }
@@ -193,7 +193,7 @@ fn public_rows_are_stated() {
 #[test]
 fn rows_beside_those_asked_about_are_seen() {
     let rows = public(600);
-    let propagation = Teacher::named("propagation").unwrap();
+    let propagation = Teacher::by_name("propagation").unwrap();
     let task = Vote {
         teachers: Some(200),
         teacher: propagation,
@@ -206,7 +206,7 @@ fn rows_beside_those_asked_about_are_seen() {
     let actual = labels(&planned.with_public(&rows).unwrap(), &data);
     let right = share_right(actual.artefact(), &truth(600)[..100]);
     assert!(actual.artefact().labels.len() == 100 && right > 0.8, "{right}");
-    let study = Study { spread: true, rounds: 0, ..Study::named("nearest").unwrap() };
+    let study = Study { spread: true, rounds: 0, ..Study::by_name("nearest").unwrap() };
     let student = Student::fit(&study, &rows, &actual.artefact().classes(), 3).unwrap().unwrap();
     let predicted = student.predict(&rows).unwrap();
     let right = predicted.iter().zip(&truth(600)).filter(|(one, other)| one == other).count();
@@ -292,7 +292,7 @@ fn odd_teachers_vote_for_the_first_class() {
         (Odd(|_| Some(vec![2; 5])), 2),
         (Odd(|number| Some(vec![if number < 3 { 1 } else { 2 }; 5])), 2),
     ] {
-        let ready = taught(plan.clone(), &public(5), Some(Arc::new(odd))).unwrap();
+        let ready = with_rows_and_teachers(plan.clone(), &public(5), Some(Arc::new(odd))).unwrap();
         assert_eq!(labels(&ready, &data).artefact().labels, [expected; 5]);
     }
 }
@@ -323,7 +323,10 @@ fn what_no_plan_covers_is_refused_in_words() {
     let planned = plan(&asked(Vote::on(5), 400, 1.0)).unwrap();
     assert!(planned.clone().with_public(&public(6)).is_err());
     let narrow = public(5).only(&[0]);
-    assert!(matches!(taught(planned, &narrow, None), Err(LearnError::DataShape(_))));
+    assert!(matches!(
+        with_rows_and_teachers(planned, &narrow, None),
+        Err(LearnError::DataShape(_))
+    ));
 }
 
 /// Batches from one budget: each is certified, each costs a run of the sparse vector, queries beyond the
@@ -347,7 +350,7 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
     let copy = std::fs::read(&path).unwrap();
     for round in 0..2_u64 {
         let stream = Answers::read(&path).unwrap();
-        assert_eq!((stream.left(), stream.unstable_left()), (40 - 15 * round, 3 - round));
+        assert_eq!((stream.queries_left(), stream.unstable_left()), (40 - 15 * round, 3 - round));
         let (found, left) = stream.next(&data, &sure, None, &mut source, &quiet).unwrap();
         assert_eq!((found.artefact().first, left), (15 * round, 2 - round));
         assert_eq!(found.artefact().answered(), 15);
@@ -380,7 +383,7 @@ fn answers_after_the_end_are_refused() {
     let text = to_json(&actual, None).unwrap();
     let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
     document["body"]["labels"] = serde_json::json!([[-1; 10], [1; 10]].concat());
-    let forged = privet_dp::gate::seal::sealed(document, None).unwrap().to_string();
+    let forged = privet_dp::gate::seal::seal_document(document, None).unwrap().to_string();
     let read = from_json::<Vote>(forged.as_bytes(), Seal::Required).unwrap();
     assert!(!verify(&read).valid);
 }
@@ -413,10 +416,10 @@ fn labels_alone_are_protected_where_that_is_asked_for() {
     let certificate = actual.certificate();
     assert_eq!(certificate.guarantee.as_ref().unwrap().neighbours, Neighbours::ReplaceLabel);
     assert!(certificate.notes.iter().any(|note| note.contains("labels alone")), "{certificate:?}");
-    let words = Words {
+    let words = RequestOptions {
         epsilon: Some(1.0),
         neighbours: Neighbours::ReplaceLabel,
-        ..Words::of("gd".parse().unwrap())
+        ..RequestOptions::of("gd".parse().unwrap())
     };
     let erm = Request::build(&schema(""), 2_000, &words);
     let refused = plan(&erm.unwrap()).unwrap_err().to_string();

@@ -8,7 +8,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, ThresholdNoise, gaussian};
 use privet_dp::mechanism::SparseVector;
 use privet_dp::noise::FixedSeed;
-use privet_learn::votes::{Ballot, Teach, Teacher, TrainingData, Vote, taught};
+use privet_learn::votes::{Ballot, Teach, Teacher, TrainingData, Vote, with_rows_and_teachers};
 use privet_learn::{Plan, plan};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -110,7 +110,8 @@ fn a_program_that_fails_on_records_alone_votes_for_the_first_class() {
     ] {
         let program = Program::new(&command, std::time::Duration::from_secs(20));
         program.rehearse(1, 3).unwrap();
-        let ready = taught(plan.clone(), &public(5), Some(Arc::new(program))).unwrap();
+        let ready =
+            with_rows_and_teachers(plan.clone(), &public(5), Some(Arc::new(program))).unwrap();
         assert_eq!(labels(&ready, &data, 3), [expected; 5], "{command}");
     }
 }
@@ -144,7 +145,8 @@ fn labels_come_out_where_teachers_agree() {
     let costs = |sigma: f64| gaussian::mu(10.0, 1e-5) < (2.0 * 300.0_f64).sqrt() / sigma;
     assert!(costs(4.0), "no budget covers these labels whatever the votes");
     for (same, expected) in [(true, 2), (false, -1)] {
-        let ready = taught(plan.clone(), &public(300), Some(Arc::new(Same(same)))).unwrap();
+        let ready =
+            with_rows_and_teachers(plan.clone(), &public(300), Some(Arc::new(Same(same)))).unwrap();
         assert_eq!(labels(&ready, &data, 11), [expected; 300]);
     }
 }

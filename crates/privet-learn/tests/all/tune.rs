@@ -5,7 +5,9 @@ use privet_dp::account::{self, Event};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::tuning::{Law, Tune, Tuned, grid};
-use privet_learn::{LearnError, Loaded, Method, Plan, Released, Request, Words, plan, verify};
+use privet_learn::{
+    LearnError, Loaded, Method, Plan, Released, Request, RequestOptions, plan, verify,
+};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -37,8 +39,11 @@ fn gd(steps: &[&str]) -> Vec<Method> {
 }
 
 fn request(candidates: Vec<Method>, rows: u64, epsilon: f64) -> Request<Tune> {
-    let words =
-        Words { epsilon: Some(epsilon), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let words = RequestOptions {
+        epsilon: Some(epsilon),
+        delta: Some(1e-6),
+        ..RequestOptions::of("gd".parse().unwrap())
+    };
     Tune::request(&schema(), rows, &words, candidates).unwrap()
 }
 
@@ -95,7 +100,7 @@ fn what_is_tuned_verifies_predicts_and_lies_are_found() {
     let accepted = |change: &dyn Fn(&mut Value)| {
         let mut forged = document.clone();
         change(&mut forged);
-        let sealed = privet_dp::gate::seal::sealed(forged, None).unwrap().to_string();
+        let sealed = privet_dp::gate::seal::seal_document(forged, None).unwrap().to_string();
         let read = any_from_json(sealed.as_bytes(), Seal::Required);
         read.is_ok_and(|read| matches!(read, Loaded::Tuned(_)) && read.verify().valid)
     };

@@ -8,14 +8,14 @@ use privet_learn::ratings;
 use privet_learn::selection::SELECTORS;
 use privet_learn::streams;
 use privet_learn::votes::AGGREGATORS;
-use privet_learn::{Info, LearnError, METHODS, Needs, Task};
+use privet_learn::{Info, LearnError, METHODS, TableAccess, Task};
 use std::sync::atomic::AtomicBool;
 
 /// True if the settled method is declared to need all rows in memory: for orders, subsets, single
 /// columns.
 fn needs_memory<T: Task>(subject: &Subject<T>) -> bool {
     fn declared<M>(methods: &[Info<M>], name: &str) -> bool {
-        methods.iter().any(|info| info.name == name && info.covers.needs == Needs::Memory)
+        methods.iter().any(|info| info.name == name && info.covers.needs == TableAccess::Memory)
     }
     let name = subject.settled();
     match T::NAME {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 fn forged<T: Task>(subject: &Subject<T>, change: impl FnOnce(&mut Value)) -> Value {
     let mut document: Value = serde_json::from_str(&subject.text).unwrap();
     change(&mut document);
-    seal::sealed(document, None).unwrap()
+    seal::seal_document(document, None).unwrap()
 }
 
 /// The verdict on a file that can be read.

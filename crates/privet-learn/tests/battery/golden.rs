@@ -11,7 +11,7 @@ use crate::subject::{
     ANSWERS, COUNTS, DESCRIPTIONS, EVALUATIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS,
     SUPPORTS, Subject, TALLIES, TUNINGS, VOTES, declared, each_declared, wanted,
 };
-use privet_learn::{Offered, Task, Visit};
+use privet_learn::{FamilyVisitor, OfferedFamily, Task};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -68,8 +68,8 @@ fn write_the_conditions() {
     add!(MODELS, COUNTS, DESCRIPTIONS, EVALUATIONS, SUPPORTS, RATINGS, STREAMS);
     add!(TALLIES, VOTES, ANSWERS, NETWORKS, TUNINGS);
     struct Declared<'a>(&'a mut Words);
-    impl Visit for Declared<'_> {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for Declared<'_> {
+        fn family<F: OfferedFamily>(&mut self) {
             let own = declared::<F>();
             self.0.extend(own.iter().map(conditions).filter(|(_, own)| !own.is_empty()));
         }
@@ -96,8 +96,8 @@ fn write_the_numbers() {
         add(&mut all, &PLAIN);
     }
     struct Declared<'a>(&'a mut BTreeMap<&'static str, Numbers>);
-    impl Visit for Declared<'_> {
-        fn family<F: Offered>(&mut self) {
+    impl FamilyVisitor for Declared<'_> {
+        fn family<F: OfferedFamily>(&mut self) {
             declared::<F>().iter().for_each(|one| add(self.0, one));
         }
     }

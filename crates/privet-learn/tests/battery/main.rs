@@ -30,7 +30,7 @@ mod storage;
 mod subject;
 mod verify;
 
-use privet_learn::{Offered, Visit};
+use privet_learn::{FamilyVisitor, OfferedFamily};
 
 /// A test for each check: of every model, every table of counts, every selection of columns, every
 /// method for ratings, streams and answers; and of every family that is offered, by its declaration alone.
@@ -52,8 +52,8 @@ macro_rules! every_task {
             subject::NETWORKS.iter().for_each($check);
             subject::TUNINGS.iter().for_each($check);
             struct Declared;
-            impl Visit for Declared {
-                fn family<F: Offered>(&mut self) {
+            impl FamilyVisitor for Declared {
+                fn family<F: OfferedFamily>(&mut self) {
                     subject::declared::<F>().iter().for_each($check);
                 }
             }

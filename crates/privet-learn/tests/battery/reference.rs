@@ -9,7 +9,7 @@ use privet_learn::ratings;
 use privet_learn::selection::SELECTORS;
 use privet_learn::streams;
 use privet_learn::votes::{AGGREGATORS, TEACHERS};
-use privet_learn::{Cover, Covers, Info, METHODS, Needs, SettingInfo};
+use privet_learn::{Coverage, Info, METHODS, MethodCoverage, SettingInfo, TableAccess};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -37,9 +37,10 @@ fn cell(covered: bool) -> &'static str {
 fn coverage<M>(methods: &[Info<M>], text: &mut String) {
     text.push_str("| method | δ = 0 | private count | people | 3 classes | printed | disk |\n|---|---|---|---|---|---|---|\n");
     for info in methods.iter().filter(|info| info.private) {
-        let Covers { pure, printed, private_count, users, several, needs } = info.covers;
-        let columns = [pure, private_count, users, several, printed].map(Cover::is_yes);
-        let cells: Vec<_> = columns.into_iter().chain([needs == Needs::Sums]).map(cell).collect();
+        let MethodCoverage { pure, printed, private_count, users, several, needs } = info.covers;
+        let columns = [pure, private_count, users, several, printed].map(Coverage::is_yes);
+        let cells: Vec<_> =
+            columns.into_iter().chain([needs == TableAccess::Sums]).map(cell).collect();
         writeln!(text, "| `{}` | {} |", info.name, cells.join(" | ")).unwrap();
     }
     text.push('\n');

@@ -18,8 +18,8 @@ use privet_learn::streams::{self, Online};
 use privet_learn::tuning::{Law, Tune};
 use privet_learn::votes::{AGGREGATORS, Aggregator, Vote};
 use privet_learn::{
-    Budgeted, Erm, LearnError, METHODS, Offered, Plan, Registered, Released, Request, Task, Visit,
-    Words, each_offered, plan,
+    BudgetOptions, Erm, FamilyVisitor, LearnError, METHODS, OfferedFamily, Plan, RegisteredMethod,
+    Released, Request, RequestOptions, Task, each_offered, plan,
 };
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -52,11 +52,11 @@ pub fn wanted(name: &str) -> bool {
 /// Requests that are made of nothing but a family's declaration: every method that it lists, the words
 /// that it needs at a value that they accept, under both relations, with δ as it is left out and δ > 0.
 /// So whatever is offered is in the battery.
-pub fn declared<F: Offered>() -> Vec<Subject<F>> {
+pub fn declared<F: OfferedFamily>() -> Vec<Subject<F>> {
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
     let mut all = Vec::new();
-    let named = |name: &'static str| (name, F::Learner::named(name));
+    let named = |name: &'static str| (name, F::Learner::by_name(name));
     let methods: Vec<_> = match F::Learner::ALL {
         [] => vec![(F::NAME, None)],
         methods => methods.iter().map(|info| named(info.name)).collect(),
@@ -65,8 +65,8 @@ pub fn declared<F: Offered>() -> Vec<Subject<F>> {
         let before = all.len();
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, None), (n, Some(1e-6))])
         {
-            let budget = Budgeted { epsilon: 8.0, delta, neighbours };
-            let words = F::WORDS.iter().filter(|word| word.is_needed());
+            let budget = BudgetOptions { epsilon: 8.0, delta, neighbours };
+            let words = F::REQUEST_FIELDS.iter().filter(|word| word.is_needed());
             let words = words.map(|word| (word.name.into(), word.example().expect(word.name)));
             let asked =
                 F::of_words(words.collect(), method.clone(), &budget, (&schema, ROWS as u64));
@@ -86,7 +86,7 @@ pub fn declared<F: Offered>() -> Vec<Subject<F>> {
 }
 
 /// Visits every family that is offered.
-pub fn each_declared(visitor: &mut impl Visit) {
+pub fn each_declared(visitor: &mut impl FamilyVisitor) {
     each_offered(visitor);
 }
 
@@ -146,7 +146,7 @@ pub static COUNTS: LazyLock<Vec<Subject<Count>>> = LazyLock::new(|| {
             for times in [None, Some(500)] {
                 let task = Count { by: by.into(), times, law: None };
                 let asked = task.request(&schema, ROWS as u64, neighbours).unwrap();
-                let asked = asked.within(Budget::new(1.0, delta).unwrap());
+                let asked = asked.with_budget(Budget::new(1.0, delta).unwrap());
                 let what = format!("by {by}, {} times, ", times.unwrap_or(1));
                 let data = counted(ROWS, &asked.schema);
                 all.push(Subject::new(Count::NAME, &what, asked, data));
@@ -300,7 +300,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
             method
         };
         let asked = Complete::by(method).request(schema.clone(), ROWS as u64, neighbours);
-        let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+        let asked = asked.with_budget(Budget::new(1.0, 1e-6).unwrap());
         let name: &'static str = format!("complete-{}", info.name).leak();
         all.push(Subject::new(name, "", asked, rated(&schema)));
     }
@@ -313,7 +313,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
             ("complete-features", Complete { features, ..Complete::by(offsets) }),
         ] {
             let asked = task.request(schema.clone(), ROWS as u64, neighbours);
-            let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+            let asked = asked.with_budget(Budget::new(1.0, 1e-6).unwrap());
             all.push(Subject::new(name, "", asked, rated(&schema)));
         }
     }
@@ -331,11 +331,11 @@ pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
         for (what, law, second) in
             [("poisson, ", Law::Poisson, "psgd"), ("logarithmic, ", Law::Logarithmic, "amp")]
         {
-            let words = Words {
+            let words = RequestOptions {
                 epsilon: Some(2.0),
                 delta: Some(1e-6),
                 neighbours,
-                ..Words::of("gd".parse().unwrap())
+                ..RequestOptions::of("gd".parse().unwrap())
             };
             let gd: privet_learn::Method = "gd".parse().unwrap();
             let candidates = vec![gd.with("steps", "3").unwrap(), second.parse().unwrap()];
@@ -372,12 +372,15 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
         streams::METHODS.iter().filter(|info| info.name != "non-private" && wanted(info.name))
     {
         for (what, batch) in [("", 1), ("batches of 7, ", 7)] {
-            let words =
-                Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+            let words = RequestOptions {
+                epsilon: Some(1.0),
+                delta: Some(1e-6),
+                ..RequestOptions::of("gd".parse().unwrap())
+            };
             let schema = Schema::from_toml(CHOSEN).unwrap();
             let method = info.name.parse().unwrap();
             let asked = Online::request(&schema, ROWS as u64, method, &words).unwrap();
-            let task = asked.task.clone().in_batches(batch).keeping(10);
+            let task = asked.task.clone().in_batches(batch).keeping_models(10);
             let asked = Request { task, ..asked };
             match plan(&asked) {
                 Ok(_) => {
@@ -392,13 +395,17 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
     if !wanted("ftrl") {
         return all;
     }
-    let words = Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let words = RequestOptions {
+        epsilon: Some(1.0),
+        delta: Some(1e-6),
+        ..RequestOptions::of("gd".parse().unwrap())
+    };
     let case = Case::of("gd").classes(3).rows(ROWS as u64);
     for loss in ["logistic", "huber-svm"] {
-        let words = Words { loss: Some(loss.into()), ..words.clone() };
+        let words = RequestOptions { loss: Some(loss.into()), ..words.clone() };
         let method = "ftrl".parse().unwrap();
         let asked = Online::request(&case.schema, ROWS as u64, method, &words).unwrap();
-        let task = asked.task.clone().keeping(4);
+        let task = asked.task.clone().keeping_models(4);
         let what: &'static str = format!("3 classes, {loss}, ").leak();
         all.push(Subject::new("ftrl", what, Request { task, ..asked }, case.data(5)));
     }
@@ -414,7 +421,7 @@ pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     let subject = |by: &str| {
         let asked =
             Tally { kept: Some(10), ..Tally::by(by) }.request(&schema, ROWS as u64).unwrap();
-        let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+        let asked = asked.with_budget(Budget::new(1.0, 1e-6).unwrap());
         let data = counted(ROWS, &asked.schema);
         Subject::new(Tally::NAME, &format!("by {by}, "), asked, data)
     };
@@ -498,7 +505,7 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
         let task = Network::new(serde_json::from_str(net).unwrap(), own);
         let asked = Request::new(schema.clone(), ROWS as u64, neighbours, task);
         let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
-        Subject::new(method, what, asked.within(Budget::new(1.0, 1e-6).unwrap()), data)
+        Subject::new(method, what, asked.with_budget(Budget::new(1.0, 1e-6).unwrap()), data)
     };
     let mut all = Vec::new();
     for info in networks::METHODS.iter().filter(|info| info.private && wanted(info.name)) {

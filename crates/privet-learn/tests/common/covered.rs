@@ -105,7 +105,7 @@ pub fn asked(
     budget: (f64, f64),
 ) -> Plan {
     let request = request(generated, method, neighbours);
-    plan(&request.within(Budget::new(budget.0, budget.1).unwrap())).unwrap()
+    plan(&request.with_budget(Budget::new(budget.0, budget.1).unwrap())).unwrap()
 }
 
 fn request(generated: &GeneratedTable, method: Method, neighbours: Neighbours) -> Request {

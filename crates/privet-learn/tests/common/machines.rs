@@ -2,8 +2,8 @@
 
 use privet_data::{Dataset, block};
 use privet_optim::sum::{
-    Elsewhere, QueryKind, RecordsError, Remote, RemoteQuery, RemoteRows, answered, merged, pieces,
-    rows_at,
+    QueryMessage, RecordsError, Remote, RemoteQuery, RemoteRows, RowMachines, answer_query,
+    merge_answers, pieces, rows_at,
 };
 use std::sync::Mutex;
 
@@ -29,20 +29,20 @@ impl Machines {
     }
 }
 
-impl Elsewhere for Machines {
-    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
+impl RowMachines for Machines {
+    fn ask(&self, query: &QueryMessage) -> Result<Vec<Vec<u8>>, RecordsError> {
         *self.asked.lock().unwrap() += 1;
-        let query = RemoteQuery::read(query.text()).unwrap();
+        let query = QueryMessage::read(query.text()).unwrap();
         let mut parts = Vec::new();
-        match query.asking() {
-            QueryKind::Inner { rows, pieces: count, .. } => {
+        match query.query() {
+            RemoteQuery::Inner { rows, pieces: count, .. } => {
                 let all = self.rows();
                 for piece in 0..*count {
                     let places: Vec<usize> = pieces::rows_of(piece, *count, *rows).collect();
-                    parts.push(answered(&query, piece, &all.select(&places))?);
+                    parts.push(answer_query(&query, piece, &all.select(&places))?);
                 }
             }
-            QueryKind::Rows { .. } => {
+            RemoteQuery::Rows { .. } => {
                 let mut first = 0;
                 for bytes in &self.blocks {
                     let rows = block::from_bytes(&[bytes]).unwrap();
@@ -53,13 +53,13 @@ impl Elsewhere for Machines {
             _ => {
                 // Last machine first, all but one combined in transit.
                 for bytes in self.blocks.iter().rev() {
-                    parts.push(answered(&query, 0, &block::from_bytes(&[bytes]).unwrap())?);
+                    parts.push(answer_query(&query, 0, &block::from_bytes(&[bytes]).unwrap())?);
                 }
                 let columns = self.rows().features.columns();
                 let first = parts.pop().unwrap();
                 parts = match parts.is_empty() {
                     true => vec![first],
-                    false => vec![merged(&query, columns, &parts)?, first],
+                    false => vec![merge_answers(&query, columns, &parts)?, first],
                 };
             }
         }

@@ -102,7 +102,7 @@ pub fn relative_error(model: &Model, data: &Dataset) -> f64 {
 pub fn forged(model: &Model, change: impl Fn(&mut Value)) -> Model {
     let mut document: Value = serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
     change(&mut document["certificate"]);
-    let document = privet_dp::gate::seal::sealed(document, None).unwrap();
+    let document = privet_dp::gate::seal::seal_document(document, None).unwrap();
     from_json::<Erm>(document.to_string().as_bytes(), Seal::Required).unwrap()
 }
 

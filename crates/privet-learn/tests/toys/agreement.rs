@@ -8,16 +8,15 @@
 //! times that ([`privet_dp::mechanism::Choice`]). Scores are integers: finite arithmetic.
 
 use super::{
-    Decision, NoisyAnswer, PlanInput, Select, SelectionSizes, Selector, SingleQuery, Support, open,
+    Decision, NoisyAnswer, PlanInput, SelectionSizes, Selector, SingleQuery, Support, open,
 };
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
@@ -40,11 +39,11 @@ pub const INFO: Info = Info {
     settings: Agreement::SETTINGS,
     noisy: "the choice of a column by its agreement",
     private: true,
-    covers: Covers {
-        several: Cover::one_problem("give two classes as target, or method correlation"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
+    covers: MethodCoverage {
+        several: Coverage::one_problem("give two classes as target, or method correlation"),
+        needs: TableAccess::Memory,
+        printed: Coverage::unprinted(NOT_PRINTED),
+        ..MethodCoverage::ALL
     },
     more: (),
 };
@@ -77,7 +76,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Agreement) -> Result<Decisi
         candidates: open(facts),
     };
     let floor = 0.25 / wanted.budget.epsilon();
-    let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let scale = wanted.budget.least_scale(floor, |scale| choice.with_range(1.0 / scale).event())?;
     let choice = choice.with_range(1.0 / scale);
     Ok(Decision {
         procedure: Arc::new(Agreeing { choice, weight, naming: SelectionSizes::of(facts, 1) }),
@@ -94,38 +93,25 @@ struct Agreeing {
     naming: SelectionSizes,
 }
 
-impl Procedure<Select> for Agreeing {
+impl SingleQuery for Agreeing {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.choice.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([("weight", f64::from(self.weight)), ("rate", self.choice.rate)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("weight", f64::from(self.weight)), ("rate", self.choice.rate)])
     }
 
     fn refuses(&self, found: &Support) -> Option<&'static str> {
         found.columns.is_none().then_some("such a choice always names a column")
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "signs of columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Agreeing {
     fn sizes(&self) -> SelectionSizes {
         self.naming
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "signs of columns")
     }
 
     fn ask(

@@ -2,11 +2,13 @@
 //! same in the command, the docs and Python.
 
 use super::{
-    NoisyAnswer, Note, PlanInput, Select, SelectionSizes, SingleQuery, Support, correlation, open,
+    NoisyAnswer, Note, PlanInput, Select, Selecting, SelectionSizes, SingleQuery, Support,
+    correlation, open,
 };
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::registry::{Registered, registry};
+use crate::release::registry::{RegisteredMethod, registry};
+use crate::release::task::Procedure;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
 use privet_dp::gate::Session;
@@ -44,7 +46,7 @@ fn a_line_makes_a_method_of_a_file() {
     assert_eq!(Selector::accepted(), "agreement, other");
     let toy: Selector = "agreement".parse().unwrap();
     assert_eq!((toy, toy.to_string().as_str()), (Selector::default(), "agreement"));
-    assert!(toy.is_private() && toy.has("weight") && Selector::named("correlation").is_none());
+    assert!(toy.is_private() && toy.has("weight") && Selector::by_name("correlation").is_none());
     assert!(correlation::INFO.name != toy.name());
     let [weight] = toy.info().settings else { panic!("one setting") };
     assert_eq!((weight.name, weight.value_name()), ("weight", "N"));
@@ -80,6 +82,7 @@ fn a_line_makes_a_plan_of_a_file() {
     let below = toy.with("weight", "0").unwrap();
     assert!(matches!(below.planned(&wanted(1)), Err(LearnError::Setting(_))), "below its range");
     let Decision { procedure, settled, notes } = toy.planned(&wanted(1)).unwrap();
+    let procedure = Selecting(procedure);
     assert_eq!((settled, notes.len()), (toy.with("weight", "1").unwrap(), 0));
     let data = read::csv_bytes(format!("a,b,y\n{text}").as_bytes(), &request.schema).unwrap();
     let mut source = FixedSeed::new(1);

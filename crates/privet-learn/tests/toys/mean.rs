@@ -11,8 +11,8 @@ use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_learn::report::{Part, Report, Section, number};
 use privet_learn::{
-    Allowance, Artefact, Budgeted, Family, LearnError, NoLearner, Offered, Planned, Procedure,
-    ROWS, Released, Request, SettingInfo, Shown, Task, Work, admit_shape,
+    Allowance, Artefact, BudgetOptions, Family, FamilyPlan, LearnError, NoLearner, OfferedFamily,
+    PlanNumbers, Procedure, ROWS, Released, Request, SettingInfo, Task, Work, admit_shape,
 };
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -76,7 +76,7 @@ impl Task for Mean {
         Ok(Shape { columns, rows: request.rows, relation: request.relation() })
     }
 
-    fn plan(request: &Request<Self>, shape: &Shape) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, shape: &Shape) -> Result<FamilyPlan<Self>, LearnError> {
         let none = || LearnError::NoBudget { what: "a mean".into() };
         let allowance = Allowance::new(request.budget.ok_or_else(none)?, &request.noise);
         let relation = shape.relation;
@@ -90,8 +90,8 @@ impl Task for Mean {
             coordinates: 1,
         };
         let floor = relation.records() / allowance.epsilon();
-        let scale = allowance.least(floor, |scale| Ok(law(scale).event()))?;
-        Ok(Planned {
+        let scale = allowance.least_scale(floor, |scale| Ok(law(scale).event()))?;
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(Adding(law(scale)))),
             settled: Self {},
             arithmetic: Arithmetic::Finite,
@@ -122,8 +122,8 @@ impl Procedure<Mean> for Adding {
         Ok(self.0.event())
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([("sum_noise", self.0.noise_scale)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("sum_noise", self.0.noise_scale)])
     }
 
     fn refuses(&self, found: &Sum) -> Option<&'static str> {
@@ -174,23 +174,23 @@ impl Family for Mean {
     }
 }
 
-impl Offered for Mean {
-    const ABOUT: &'static str = "Release the mean of the first column, privately";
-    const LONG: &'static str =
+impl OfferedFamily for Mean {
+    const HELP_LINE: &'static str = "Release the mean of the first column, privately";
+    const HELP_TEXT: &'static str =
         "Adds the first column up, adds noise, and divides by the declared number of rows.";
     const EXAMPLES: &'static str =
         "Examples:\n  privet mean table.csv --schema s.toml --epsilon 1 --delta 0 --out mean.json";
     const OF_DELTA: &'static str = " [default: 0]";
     type Learner = NoLearner;
-    const WORDS: &'static [SettingInfo] = &[];
+    const REQUEST_FIELDS: &'static [SettingInfo] = &[];
 
-    fn asked(
+    fn build_request(
         self,
-        budget: &Budgeted,
+        budget: &BudgetOptions,
         schema: &Schema,
         rows: u64,
     ) -> Result<Request<Self>, LearnError> {
         let spent = Budget::new(budget.epsilon, budget.delta.unwrap_or(0.0))?;
-        Ok(Request::new(schema.clone(), rows, budget.neighbours, self).within(spent))
+        Ok(Request::new(schema.clone(), rows, budget.neighbours, self).with_budget(spent))
     }
 }

@@ -57,7 +57,7 @@ fn files_of_other_programs_stay_as_they_are() {
 fn looking_at_a_ledger_changes_nothing() {
     let (folder, path, mut open) = ledger(Kind::Renyi);
     let event = gaussian(0.01);
-    open.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    open.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     let head = open.books().head();
     // Its newest entries are in the log alone.
     let before = contents(folder.path());
@@ -79,10 +79,10 @@ fn whoever_looks_sees_what_is_written_meanwhile() {
     let mut looking = Ledger::open_read_only(&path).unwrap();
     let mut open = Ledger::open(&path).unwrap();
     let event = gaussian(0.01);
-    open.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    open.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     looking.catch_up().unwrap();
     assert_eq!(looking.books().head(), open.books().head());
-    open.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    open.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     drop(open);
     looking.catch_up().unwrap();
     assert_eq!(looking.books().head(), Ledger::open_read_only(&path).unwrap().books().head());
@@ -166,7 +166,8 @@ fn what_is_planted_while_a_ledger_is_open_stops_the_next_write() {
         let (_folder, path, mut open) = ledger(Kind::Renyi);
         sql(&path, planted);
         let event = gaussian(0.01);
-        let refused = open.paying(asked("riders", &event)).set_aside(&spend(&event)).unwrap_err();
+        let refused =
+            open.purse_for(asked("riders", &event)).set_aside(&spend(&event)).unwrap_err();
         // If the table itself was replaced, the reading before may already fail.
         assert!(
             matches!(&refused, LedgerError::Foreign { .. } | LedgerError::Environment { .. }),

@@ -1,14 +1,14 @@
 //! Ledgers that were edited, truncated, or are no ledgers: nothing is spent from them.
 
 use crate::world::{asked, gaussian, ledger, note, spend, sql};
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use privet_ledger::{Kind, Ledger, LedgerError, entry};
 
 fn filled() -> (tempfile::TempDir, std::path::PathBuf) {
     let (folder, path, mut ledger) = ledger(Kind::Renyi);
     for _ in 0..3 {
         let event = gaussian(0.01);
-        ledger.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+        ledger.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     }
     assert_eq!(ledger.books().sequence(), 11);
     (folder, path)
@@ -111,7 +111,7 @@ fn cheap(text: &str) -> String {
 fn a_ledger_that_was_made_up_must_add_up() {
     let (_folder, path, mut ledger) = ledger(Kind::Gaussian);
     let event = gaussian(0.2);
-    ledger.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    ledger.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     drop(ledger);
     sql(&path, "DELETE FROM entry WHERE sequence > 2");
     rewrite(&path, 2, |text| text.replace("\"epsilon\":1.0", "\"epsilon\":0.5"));
@@ -125,7 +125,7 @@ fn a_writer_that_finds_the_chain_broken_writes_nothing() {
     let mut open = Ledger::open(&path).unwrap();
     sql(&path, "INSERT INTO entry VALUES (12, 'no hash', '{}')");
     let event = gaussian(0.01);
-    let refused = open.paying(asked("riders", &event)).set_aside(&spend(&event)).unwrap_err();
+    let refused = open.purse_for(asked("riders", &event)).set_aside(&spend(&event)).unwrap_err();
     assert!(matches!(refused, LedgerError::Broken { sequence: 12, .. }), "{refused}");
     let count: i64 = rusqlite::Connection::open(&path)
         .unwrap()
@@ -147,7 +147,7 @@ fn what_is_cut_off_is_found_by_certificates_alone() {
         .add(
             "more",
             crate::world::limit(Kind::Renyi, 1.0, 1e-6),
-            &Whose::NotSaid,
+            &UnitDefinition::NotSaid,
             &note(""),
             None,
             false,

@@ -1,11 +1,11 @@
 //! A table is recognised under any name.
 
 use crate::world::{ledger, limit, note};
-use privet_core::Whose;
-use privet_ledger::identity::Print;
+use privet_core::UnitDefinition;
+use privet_ledger::identity::TableFingerprint;
 use privet_ledger::{Kind, Ledger, LedgerError};
 
-fn print(ledger: &mut Ledger, rows: std::ops::Range<u32>) -> Print {
+fn print(ledger: &mut Ledger, rows: std::ops::Range<u32>) -> TableFingerprint {
     let mut printer = ledger.printer().unwrap().unwrap();
     rows.for_each(|row| printer.row(&row.to_le_bytes()));
     printer.finish()
@@ -23,13 +23,15 @@ fn tables_are_known_by_their_rows() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
     let limit = limit(Kind::Renyi, 1.0, 1e-6);
     let table = print(&mut ledger, 0..5000);
-    ledger.add("patients", limit, &Whose::NotSaid, &note(""), Some(table.clone()), false).unwrap();
+    ledger
+        .add("patients", limit, &UnitDefinition::NotSaid, &note(""), Some(table.clone()), false)
+        .unwrap();
 
     // The same rows under another name, with rows added, removed, half of them, none of them.
     let words = refused(ledger.add(
         "renamed",
         limit,
-        &Whose::NotSaid,
+        &UnitDefinition::NotSaid,
         &note(""),
         Some(table.clone()),
         false,
@@ -38,7 +40,7 @@ fn tables_are_known_by_their_rows() {
     let words = refused(ledger.add(
         "renamed",
         limit,
-        &Whose::NotSaid,
+        &UnitDefinition::NotSaid,
         &note(""),
         Some(table.clone()),
         true,
@@ -46,14 +48,22 @@ fn tables_are_known_by_their_rows() {
     assert!(words.contains("already"), "{words}");
     for rows in [0..6000, 100..200, 3000..8000] {
         let other = print(&mut ledger, rows);
-        let words =
-            refused(ledger.add("other", limit, &Whose::NotSaid, &note(""), Some(other), false));
+        let words = refused(ledger.add(
+            "other",
+            limit,
+            &UnitDefinition::NotSaid,
+            &note(""),
+            Some(other),
+            false,
+        ));
         assert!(words.contains("--same-as 'patients'") && words.contains("--new"), "{words}");
     }
     let few = print(&mut ledger, 4900..9000);
-    ledger.add("next year", limit, &Whose::NotSaid, &note(""), Some(few), false).unwrap();
+    ledger.add("next year", limit, &UnitDefinition::NotSaid, &note(""), Some(few), false).unwrap();
     let half = print(&mut ledger, 3000..4900);
-    ledger.add("a cohort", limit, &Whose::NotSaid, &note(""), Some(half.clone()), true).unwrap();
+    ledger
+        .add("a cohort", limit, &UnitDefinition::NotSaid, &note(""), Some(half.clone()), true)
+        .unwrap();
     assert_eq!(ledger.books().accounts()["a cohort"].shares_rows_with, ["patients"]);
 
     // Spending on it.
@@ -94,7 +104,7 @@ fn prints_are_keyed() {
     let (_one, _, mut first) = ledger(Kind::Renyi);
     let (_two, _, mut second) = ledger(Kind::Renyi);
     let (a, b) = (print(&mut first, 0..100), print(&mut second, 0..100));
-    assert!(!a.same(&b) && a.overlap(&b) == 0.0);
+    assert!(!a.has_same_rows(&b) && a.overlap(&b) == 0.0);
     assert_eq!(format!("{a:?}"), "Print(withheld)");
 }
 

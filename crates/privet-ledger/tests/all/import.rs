@@ -1,7 +1,7 @@
 //! Ledgers of copies are merged, counting conservatively.
 
 use crate::world::{asked, gaussian, ledger, note, spend};
-use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
+use privet_core::{Budget, Neighbours, Relation, Unit, UnitDefinition};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Purse;
 use privet_ledger::{Kind, Ledger, Limit, State};
@@ -10,11 +10,11 @@ use std::path::Path;
 
 fn release(ledger: &mut Ledger, mu: f64) {
     let event = gaussian(mu);
-    ledger.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    ledger.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
 }
 
 fn spent(ledger: &Ledger) -> f64 {
-    ledger.books().accounts()["riders"].spent.spent()
+    ledger.books().accounts()["riders"].spent.spent_quantity()
 }
 
 fn near(found: f64, expected: f64) {
@@ -68,7 +68,7 @@ fn the_same_at_the_same_time_is_twice() {
 fn void_here_and_drawn_there_is_drawn() {
     let (_one, path, mut first) = ledger(Kind::Gaussian);
     let event = gaussian(0.05);
-    let mut paying = first.paying(asked("riders", &event));
+    let mut paying = first.purse_for(asked("riders", &event));
     paying.set_aside(&spend(&event)).unwrap();
     std::mem::forget(paying); // a process that was killed
     drop(first);
@@ -88,7 +88,7 @@ fn void_here_and_drawn_there_is_drawn() {
 fn open_here_and_drawn_there_is_drawn() {
     let (_one, path, mut second) = ledger(Kind::Gaussian);
     let event = gaussian(0.05);
-    let mut paying = second.paying(asked("riders", &event));
+    let mut paying = second.purse_for(asked("riders", &event));
     paying.set_aside(&spend(&event)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let copied = folder.path().join("copy.ledger");
@@ -102,9 +102,9 @@ fn open_here_and_drawn_there_is_drawn() {
     paying.drawn(0).unwrap();
     drop(paying);
     let mut first = Ledger::open(&copied).unwrap();
-    assert_eq!(first.books().held()[&3].state, State::Reserved);
+    assert_eq!(first.books().reservations()[&3].state, State::Reserved);
     assert!(first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap().is_empty());
-    assert_eq!(first.books().held()[&3].state, State::Drawn);
+    assert_eq!(first.books().reservations()[&3].state, State::Drawn);
     assert!(first.void(3, "officer", "by hand").is_err());
     near(spent(&first), 0.05_f64.powi(2));
 }
@@ -118,7 +118,7 @@ fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
         let budget = Budget::new(1.0, 1e-6).unwrap();
         let relation = Relation::new(neighbours, Unit::Record);
         let limit = Limit::new(Kind::Gaussian, None, budget, relation).unwrap();
-        ledger.add("riders", limit, &Whose::NotSaid, &note(""), None, false).unwrap();
+        ledger.add("riders", limit, &UnitDefinition::NotSaid, &note(""), None, false).unwrap();
         (folder, ledger)
     };
     let neighbours = Neighbours::AddRemove;
@@ -126,7 +126,7 @@ fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
     let (_three, mut third) = of(neighbours);
     let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
     let event = Event::Use { neighbours, unit: Unit::Record, cost };
-    third.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    third.purse_for(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     second.take_in(&mut third, &BTreeMap::new(), &note("")).unwrap();
     let refused = first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap_err();
     assert!(refused.to_string().contains("relation"), "{refused}");
@@ -220,7 +220,7 @@ fn copy_live(ledger: &mut Ledger, path: &Path, folder: &Path, name: &str) -> std
 fn ones_own_counts_on_another_data_set_when_it_comes_back_as_that() {
     let (folder, path, mut first) = ledger(Kind::Gaussian);
     let limit = crate::world::limit(Kind::Gaussian, 1.0, 1e-6);
-    first.add("drivers", limit, &Whose::NotSaid, &note(""), None, false).unwrap();
+    first.add("drivers", limit, &UnitDefinition::NotSaid, &note(""), None, false).unwrap();
     let second = copy_live(&mut first, &path, folder.path(), "second");
     let mut second = Ledger::open(&second).unwrap();
     release(&mut first, 0.05);
@@ -228,7 +228,7 @@ fn ones_own_counts_on_another_data_set_when_it_comes_back_as_that() {
     second.take_in(&mut first, &names, &note("")).unwrap();
     first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
     near(spent(&first), 0.05_f64.powi(2));
-    near(first.books().accounts()["drivers"].spent.spent(), 0.05_f64.powi(2));
+    near(first.books().accounts()["drivers"].spent.spent_quantity(), 0.05_f64.powi(2));
 }
 
 /// A branch that 0.2.0 imported as a whole is recognised by its last entry.
@@ -286,10 +286,10 @@ fn another_ledger_is_priced_by_the_limit_here() {
     first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
     near(spent(&first), 20.0 * 0.04_f64.powi(2) / 2.0);
     let (_three, _, mut third) = ledger(Kind::Renyi);
-    let mut all = third.books().accounts()["riders"].limit.filter.limit.most();
+    let mut all = third.books().accounts()["riders"].limit.filter.limit.limit();
     let event = gaussian(0.1);
     while all > 0.0 {
-        let mut paying = third.paying(asked("riders", &event));
+        let mut paying = third.purse_for(asked("riders", &event));
         if paying.set_aside(&spend(&event)).is_err() {
             break;
         }
@@ -298,8 +298,8 @@ fn another_ledger_is_priced_by_the_limit_here() {
     }
     first.take_in(&mut third, &BTreeMap::new(), &note("")).unwrap();
     let account = &first.books().accounts()["riders"];
-    assert!(account.share() > 1.0 && account.proved() > limit.epsilon);
-    assert!(first.paying(asked("riders", &event)).set_aside(&spend(&event)).is_err());
+    assert!(account.share() > 1.0 && account.proved_epsilon() > limit.epsilon);
+    assert!(first.purse_for(asked("riders", &event)).set_aside(&spend(&event)).is_err());
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn names_may_differ_and_must_be_known() {
         .add(
             "drivers",
             crate::world::limit(Kind::Gaussian, 1.0, 1e-6),
-            &Whose::NotSaid,
+            &UnitDefinition::NotSaid,
             &note(""),
             None,
             false,

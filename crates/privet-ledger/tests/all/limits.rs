@@ -2,14 +2,14 @@
 //! limit.
 
 use crate::world::{RELATION, asked, gaussian, ledger, limit, note, spend, used};
-use privet_core::{Budget, Neighbours, Unit, Whose};
+use privet_core::{Budget, Neighbours, Unit, UnitDefinition};
 use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_dp::gate::Purse;
 use privet_ledger::{Kind, Ledger, LedgerError, Limit, State};
 
 /// Draws a release, or returns the refusal.
 fn release(ledger: &mut Ledger, event: &Event) -> Result<(), LedgerError> {
-    let mut paying = ledger.paying(asked("riders", event));
+    let mut paying = ledger.purse_for(asked("riders", event));
     paying.set_aside(&spend(event))?;
     paying.drawn(0).unwrap();
     Ok(())
@@ -38,7 +38,7 @@ fn what_is_admitted_is_within_the_limit() {
         assert!(whole <= 1.0, "{kind}: {whole}");
         assert!(whole >= least, "{kind}: {admitted} give {whole}");
         let account = &ledger.books().accounts()["riders"];
-        let proved = account.proved();
+        let proved = account.proved_epsilon();
         assert!(proved <= 1.0 + 1e-9 && proved >= whole - 1e-9, "{kind}: {proved} for {whole}");
         assert_eq!(account.releases, u64::from(admitted));
     }
@@ -89,7 +89,7 @@ fn pure_releases_are_never_worse_than_their_sum() {
         }
         assert!(release(&mut ledger, &quarter).is_err(), "{kind}");
         let account = &ledger.books().accounts()["riders"];
-        let proved = account.proved();
+        let proved = account.proved_epsilon();
         assert!(proved > 0.999 && proved < 1.0 + 1e-9, "{kind}: {proved}");
         if kind == Kind::Renyi {
             assert!(release(&mut ledger, &gaussian(1e-3)).is_err());
@@ -128,7 +128,7 @@ fn another_relation_or_unit_is_refused_in_words() {
         assert!(matches!(refused, LedgerError::OtherRelation { .. }), "{refused}");
         assert!(refused.to_string().contains("replace-one of one record"), "{refused}");
     }
-    assert!(ledger.books().held().is_empty());
+    assert!(ledger.books().reservations().is_empty());
 }
 
 /// A release that needs the whole limit fits as the only one, and only as that.
@@ -145,23 +145,23 @@ fn the_only_release_may_take_the_whole_limit() {
     let claim = Guarantee::new(RELATION.neighbours, RELATION.unit, 1.0, 1e-6);
     let mut wish = asked("riders", &event);
     wish.claim = Some(claim);
-    let refused = ledger.paying(wish.clone()).set_aside(&spend(&event)).unwrap_err().to_string();
+    let refused = ledger.purse_for(wish.clone()).set_aside(&spend(&event)).unwrap_err().to_string();
     assert!(refused.contains("--whole"), "{refused}");
     wish.whole = true;
     // A claim that the events do not prove is refused.
     let mut lie = wish.clone();
     lie.claim = Some(Guarantee { epsilon: 0.5, ..claim });
-    assert!(ledger.paying(lie).set_aside(&spend(&event)).is_err());
+    assert!(ledger.purse_for(lie).set_aside(&spend(&event)).is_err());
     // A void reservation leaves the whole limit free.
-    drop(ledger.paying(wish.clone()).set_aside(&spend(&event)));
-    let mut paying = ledger.paying(wish.clone());
+    drop(ledger.purse_for(wish.clone()).set_aside(&spend(&event)));
+    let mut paying = ledger.purse_for(wish.clone());
     paying.set_aside(&spend(&event)).unwrap();
     paying.drawn(0).unwrap();
     drop(paying);
-    assert!(ledger.paying(wish.clone()).set_aside(&spend(&event)).is_err());
+    assert!(ledger.purse_for(wish.clone()).set_aside(&spend(&event)).is_err());
     assert!(release(&mut ledger, &gaussian(1e-6)).is_err());
     let account = &ledger.books().accounts()["riders"];
-    assert_eq!((account.share(), account.proved()), (1.0, 1.0));
+    assert_eq!((account.share(), account.proved_epsilon()), (1.0, 1.0));
     drop(ledger);
     let mut again = Ledger::open(&path).unwrap();
     assert!(release(&mut again, &gaussian(1e-6)).is_err());
@@ -170,7 +170,7 @@ fn the_only_release_may_take_the_whole_limit() {
     // Refused after any other release.
     let (_folder, _, mut other) = crate::world::ledger(Kind::Renyi);
     release(&mut other, &gaussian(1e-3)).unwrap();
-    assert!(other.paying(wish).set_aside(&spend(&event)).is_err());
+    assert!(other.purse_for(wish).set_aside(&spend(&event)).is_err());
 }
 
 #[test]
@@ -178,17 +178,17 @@ fn bad_limits_and_names_are_refused() {
     let (_folder, _, mut ledger) = ledger(Kind::Renyi);
     let good = limit(Kind::Zcdp, 1.0, 1e-6);
     for name in ["", " riders", "a\nb", &"x".repeat(201)] {
-        let refused = ledger.add(name, good, &Whose::NotSaid, &note(""), None, false);
+        let refused = ledger.add(name, good, &UnitDefinition::NotSaid, &note(""), None, false);
         assert!(matches!(refused, Err(LedgerError::BadName { .. })), "{name:?}");
     }
     assert!(matches!(
-        ledger.add("riders", good, &Whose::NotSaid, &note(""), None, false),
+        ledger.add("riders", good, &UnitDefinition::NotSaid, &note(""), None, false),
         Err(LedgerError::NameTaken { .. })
     ));
     let mut dishonest = good;
     dishonest.epsilon = 0.1;
     assert!(matches!(
-        ledger.add("b", dishonest, &Whose::NotSaid, &note(""), None, false),
+        ledger.add("b", dishonest, &UnitDefinition::NotSaid, &note(""), None, false),
         Err(LedgerError::Limit(_))
     ));
     let budget = Budget::new(1.0, 1e-6).unwrap();
@@ -196,7 +196,8 @@ fn bad_limits_and_names_are_refused() {
         assert!(Limit::new(Kind::Renyi, Some(order), budget, RELATION).is_err(), "{order}");
     }
     assert!(Limit::new(Kind::Zcdp, Some(2.0), budget, RELATION).is_err());
-    let known = ledger.paying(asked("walkers", &gaussian(0.1))).set_aside(&spend(&gaussian(0.1)));
+    let known =
+        ledger.purse_for(asked("walkers", &gaussian(0.1))).set_aside(&spend(&gaussian(0.1)));
     assert!(known.unwrap_err().to_string().contains("it has: riders"));
-    assert!(ledger.books().held().values().all(|held| held.state == State::Void));
+    assert!(ledger.books().reservations().values().all(|held| held.state == State::Void));
 }

@@ -6,7 +6,7 @@ use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::SystemRandom;
 use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, State};
 
-use privet_core::{Neighbours, Unit, Whose};
+use privet_core::{Neighbours, Unit, UnitDefinition};
 use privet_dp::account::guarantee;
 
 fn mechanism() -> Gaussian {
@@ -29,7 +29,7 @@ fn wish() -> (BudgetRequest, privet_dp::gate::Spend, Statement) {
 }
 
 fn states(ledger: &Ledger) -> Vec<State> {
-    ledger.books().held().values().map(|held| held.state).collect()
+    ledger.books().reservations().values().map(|held| held.state).collect()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
     let (asked, spend, statement) = wish();
     let mut source = SystemRandom::new().unwrap();
-    let mut paying = ledger.paying(asked);
+    let mut paying = ledger.purse_for(asked);
     paying.set_aside(&spend).unwrap();
     let reader = Ledger::open_read_only(&path).unwrap();
     assert_eq!(states(&reader), [State::Reserved], "on disk before the session is opened");
@@ -54,17 +54,17 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     let entered = certificate.ledger.clone().unwrap();
     assert!(entered.well_formed());
     assert_eq!(states(&Ledger::open_read_only(&path).unwrap()), [State::Settled]);
-    let checked = ledger.check_certificate(&certificate, &Whose::NotSaid).unwrap();
+    let checked = ledger.check_certificate(&certificate, &UnitDefinition::NotSaid).unwrap();
     assert_eq!((checked.dataset.as_str(), checked.state), ("riders", State::Settled));
     assert_eq!(certificate.recheck().unwrap(), certificate.guarantee);
-    let kept = ledger.books().held()[&checked.reservation].certificate.clone().unwrap();
+    let kept = ledger.books().reservations()[&checked.reservation].certificate.clone().unwrap();
     let text = ledger.certificate(&kept).unwrap().unwrap();
     assert_eq!(privet_ledger::entry::hash(&text), kept);
 
     // As written to a file.
     let mut written = certificate.clone();
     written.digest = Some("ab".repeat(32));
-    ledger.check_certificate(&written, &Whose::Records).unwrap();
+    ledger.check_certificate(&written, &UnitDefinition::Records).unwrap();
 
     // Certificates that do not match; the last is of another run that was never paid for.
     for (edit, words) in [
@@ -77,7 +77,8 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     ] {
         let mut edited = certificate.clone();
         edit(&mut edited);
-        let refused = ledger.check_certificate(&edited, &Whose::NotSaid).unwrap_err().to_string();
+        let refused =
+            ledger.check_certificate(&edited, &UnitDefinition::NotSaid).unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");
     }
 }
@@ -86,13 +87,13 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
 fn what_is_dropped_before_the_first_draw_is_void_and_after_it_spent() {
     let (_folder, path, mut ledger) = ledger(Kind::Zcdp);
     let (asked, spend, _) = wish();
-    let mut paying = ledger.paying(asked.clone());
+    let mut paying = ledger.purse_for(asked.clone());
     paying.set_aside(&spend).unwrap();
     drop(paying);
     assert_eq!(states(&ledger), [State::Void]);
     assert!(ledger.books().accounts()["riders"].spent.is_nothing());
     let mut source = SystemRandom::new().unwrap();
-    let mut paying = ledger.paying(asked);
+    let mut paying = ledger.purse_for(asked);
     let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
     let _lost = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
     drop(session);
@@ -106,7 +107,7 @@ fn what_is_dropped_before_the_first_draw_is_void_and_after_it_spent() {
 fn a_reservation_that_somebody_voided_cannot_be_drawn_from() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
     let (asked, spend, _) = wish();
-    let mut paying = ledger.paying(asked);
+    let mut paying = ledger.purse_for(asked);
     paying.set_aside(&spend).unwrap();
     let mut other = Ledger::open(&path).unwrap();
     let sequence = other.books().sequence();
@@ -116,11 +117,11 @@ fn a_reservation_that_somebody_voided_cannot_be_drawn_from() {
     drop(paying);
     // A drawn reservation cannot be freed.
     let (asked, spend, _) = wish();
-    let mut paying = ledger.paying(asked);
+    let mut paying = ledger.purse_for(asked);
     paying.set_aside(&spend).unwrap();
     paying.drawn(0).unwrap();
     other.catch_up().unwrap();
-    let reservation = *other.books().held().keys().last().unwrap();
+    let reservation = *other.books().reservations().keys().last().unwrap();
     let refused = other.void(reservation, "officer", "by hand").unwrap_err();
     assert!(matches!(&refused, LedgerError::State { .. }), "{refused}");
 }
@@ -129,7 +130,7 @@ fn a_reservation_that_somebody_voided_cannot_be_drawn_from() {
 fn a_purse_pays_for_one_session_and_for_what_it_was_asked() {
     let (_folder, _, mut ledger) = ledger(Kind::Renyi);
     let (asked, spend, _) = wish();
-    let mut paying = ledger.paying(asked);
+    let mut paying = ledger.purse_for(asked);
     assert!(paying.drawn(0).is_err(), "nothing is reserved");
     paying.set_aside(&spend).unwrap();
     assert!(paying.reserve(&crate::world::spend(&gaussian(0.9))).is_err(), "something else");
@@ -146,7 +147,7 @@ fn a_purse_pays_for_one_session_and_for_what_it_was_asked() {
 fn a_stream_is_spent_at_the_start() {
     let (_folder, _, mut ledger) = ledger(Kind::Renyi);
     let (asked, spend, _) = wish();
-    let entered = ledger.paying(asked).spend_whole(&spend).unwrap();
+    let entered = ledger.purse_for(asked).spend_whole(&spend).unwrap();
     assert_eq!(states(&ledger), [State::Settled]);
     assert!(entered.well_formed());
 }
@@ -159,7 +160,7 @@ fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     let mut run = |until_closed: bool| {
         let (asked, spend, statement) = wish();
         let mut source = SystemRandom::new().unwrap();
-        let mut paying = ledger.paying(asked);
+        let mut paying = ledger.purse_for(asked);
         if until_closed {
             paying = paying.until_closed();
         }
@@ -181,7 +182,7 @@ fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     // After the draw nothing can be written any more.
     let (asked, spend, statement) = wish();
     let mut source = SystemRandom::new().unwrap();
-    let mut paying = ledger.paying(asked);
+    let mut paying = ledger.purse_for(asked);
     let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
     let noisy = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
     let planted = rusqlite::Connection::open(&path).unwrap();
@@ -196,7 +197,7 @@ fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     planted.execute_batch("DROP TABLE other").unwrap();
     assert_eq!(looked(), [State::Settled, State::Drawn, State::Drawn]);
     for certificate in [first.certificate(), release.certificate()] {
-        ledger.check_certificate(certificate, &Whose::Records).unwrap();
+        ledger.check_certificate(certificate, &UnitDefinition::Records).unwrap();
     }
 }
 
@@ -205,7 +206,7 @@ fn clocks_may_go_back() {
     let (_folder, path, ledger) = ledger(Kind::Renyi);
     let mut ledger = ledger.with_clock(|| "1999-12-31T23:59:59Z".into());
     let (asked, spend, _) = wish();
-    ledger.paying(asked).spend_whole(&spend).unwrap();
+    ledger.purse_for(asked).spend_whole(&spend).unwrap();
     let again = Ledger::open(&path).unwrap();
     assert_eq!(again.books().backwards(), &[3, 4, 5]);
     assert_eq!(states(&again), [State::Settled]);

@@ -1,7 +1,7 @@
 //! Units: spending on one unit does not count for another.
 
 use crate::world::{limit, note, spend};
-use privet_core::{Budget, Neighbours, Relation, Spelling, Unit, Whose};
+use privet_core::{Budget, Neighbours, Relation, Spelling, Unit, UnitDefinition};
 use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Arithmetic, Certificate, Private, Purse, Session, Statement};
 use privet_dp::mechanism::Gaussian;
@@ -35,7 +35,7 @@ fn users() -> Limit {
 }
 
 /// A ledger with a limit on users, defined by `whose`.
-fn opened(whose: &Whose) -> (TempDir, PathBuf, Ledger) {
+fn opened(whose: &UnitDefinition) -> (TempDir, PathBuf, Ledger) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("budget.ledger");
     let mut ledger = Ledger::create(&path, "tester").unwrap();
@@ -43,25 +43,27 @@ fn opened(whose: &Whose) -> (TempDir, PathBuf, Ledger) {
     (folder, path, ledger)
 }
 
-fn reserve(ledger: &mut Ledger, whose: &Whose) -> Result<(), LedgerError> {
-    let mut paying = ledger.paying(asked("riders"));
+fn reserve(ledger: &mut Ledger, whose: &UnitDefinition) -> Result<(), LedgerError> {
+    let mut paying = ledger.purse_for(asked("riders"));
     paying.of(whose.clone());
     paying.set_aside(&spend(&event(USER)))?;
     paying.drawn(0).unwrap();
     Ok(())
 }
 
-fn whose(ledger: &Ledger) -> &Whose {
+fn whose(ledger: &Ledger) -> &UnitDefinition {
     &ledger.books().accounts()["riders"].whose
 }
 
 /// A budget for people once paid for all visits of a person, as if each were another person.
 #[test]
 fn a_limit_on_people_pays_for_no_visits() {
-    let (id, visit) = (Whose::column("id"), Whose::column("visit"));
+    let (id, visit) = (UnitDefinition::column("id"), UnitDefinition::column("visit"));
     let (_folder, path, mut ledger) = opened(&id);
-    let number = Whose::Column { column: "id".into(), trim: true, spelling: Spelling::Number };
-    let blanks = Whose::Column { column: "id".into(), trim: false, spelling: Spelling::Text };
+    let number =
+        UnitDefinition::Column { column: "id".into(), trim: true, spelling: Spelling::Number };
+    let blanks =
+        UnitDefinition::Column { column: "id".into(), trim: false, spelling: Spelling::Text };
     for other in [visit, number, blanks] {
         let refused = reserve(&mut ledger, &other).unwrap_err();
         assert!(matches!(refused, LedgerError::OtherUnit { .. }), "{refused}");
@@ -69,7 +71,7 @@ fn a_limit_on_people_pays_for_no_visits() {
         let words = refused.to_string();
         assert!(words.contains(&id.to_string()) && words.contains(&other.to_string()), "{words}");
     }
-    for unsaid in [Whose::NotSaid, Whose::Records] {
+    for unsaid in [UnitDefinition::NotSaid, UnitDefinition::Records] {
         let refused = reserve(&mut ledger, &unsaid).unwrap_err();
         assert!(matches!(refused, LedgerError::UnitNotSaid(_)), "{refused}");
     }
@@ -77,19 +79,19 @@ fn a_limit_on_people_pays_for_no_visits() {
     reserve(&mut ledger, &id).unwrap();
     let again = Ledger::open_read_only(&path).unwrap();
     assert_eq!(whose(&again), &id);
-    assert_eq!(again.books().held()[&3].whose, id);
+    assert_eq!(again.books().reservations()[&3].whose, id);
 }
 
 /// If the opening states no unit the first release that counts does; a void one does not.
 #[test]
 fn the_first_release_says_it() {
-    let (_folder, path, mut ledger) = opened(&Whose::NotSaid);
-    let (id, visit) = (Whose::column("id"), Whose::column("visit"));
-    let mut paying = ledger.paying(asked("riders"));
+    let (_folder, path, mut ledger) = opened(&UnitDefinition::NotSaid);
+    let (id, visit) = (UnitDefinition::column("id"), UnitDefinition::column("visit"));
+    let mut paying = ledger.purse_for(asked("riders"));
     paying.of(visit.clone());
     paying.set_aside(&spend(&event(USER))).unwrap();
     drop(paying);
-    assert_eq!(whose(&ledger), &Whose::NotSaid, "it is void");
+    assert_eq!(whose(&ledger), &UnitDefinition::NotSaid, "it is void");
     reserve(&mut ledger, &id).unwrap();
     assert_eq!(whose(&ledger), &id);
     assert!(matches!(reserve(&mut ledger, &visit), Err(LedgerError::OtherUnit { .. })));
@@ -101,23 +103,23 @@ fn the_first_release_says_it() {
 /// The session's unit is compared with the reserved one, whoever reserved it.
 #[test]
 fn a_session_about_others_than_was_reserved_is_refused() {
-    let (_folder, _, mut ledger) = opened(&Whose::column("id"));
-    let mut paying = ledger.paying(asked("riders"));
-    paying.of(Whose::column("id"));
+    let (_folder, _, mut ledger) = opened(&UnitDefinition::column("id"));
+    let mut paying = ledger.purse_for(asked("riders"));
+    paying.of(UnitDefinition::column("id"));
     paying.set_aside(&spend(&event(USER))).unwrap();
-    paying.of(Whose::column("visit"));
-    paying.spent_on(&Whose::column("id")).unwrap();
-    assert!(paying.spent_on(&Whose::column("visit")).is_err());
+    paying.of(UnitDefinition::column("visit"));
+    paying.spent_on(&UnitDefinition::column("id")).unwrap();
+    assert!(paying.spent_on(&UnitDefinition::column("visit")).is_err());
 }
 
 /// For records no unit is written, so that 0.2.0 can read the ledger.
 #[test]
 fn of_records_nothing_is_written() {
     let (_folder, _, mut ledger) = crate::world::ledger(Kind::Gaussian);
-    assert_eq!(whose(&ledger), &Whose::Records);
+    assert_eq!(whose(&ledger), &UnitDefinition::Records);
     let event = event(Unit::Record);
-    let mut paying = ledger.paying(crate::world::asked("riders", &event));
-    paying.of(Whose::Records);
+    let mut paying = ledger.purse_for(crate::world::asked("riders", &event));
+    paying.of(UnitDefinition::Records);
     paying.spend_whole(&spend(&event)).unwrap();
     for stored in ledger.entries().unwrap() {
         assert!(!stored.text.contains("whose"), "{}", stored.text);
@@ -138,7 +140,7 @@ fn golden_with(edit: impl Fn(&str) -> String) -> (TempDir, PathBuf) {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute("DELETE FROM entry", []).unwrap();
     let insert = "INSERT INTO entry VALUES (?1, ?2, ?3)";
-    let mut previous = [entry::NOTHING.to_string(), entry::NOTHING.to_string()];
+    let mut previous = [entry::NO_PREDECESSOR.to_string(), entry::NO_PREDECESSOR.to_string()];
     for (at, text) in include_str!("../golden/0.2.0-user.jsonl").lines().enumerate() {
         let edited = edit(&text.replace(&previous[0], &previous[1]));
         previous = [entry::hash(text), entry::hash(&edited)];
@@ -152,31 +154,31 @@ fn a_ledger_of_an_earlier_version_says_that_it_does_not_know() {
     let (_folder, path) = golden();
     let mut ledger = Ledger::open(&path).unwrap();
     let account = &ledger.books().accounts()["t"];
-    assert_eq!((&account.whose, account.releases), (&Whose::NotSaid, 1));
-    let id = Whose::column("id");
-    let pay = |ledger: &mut Ledger, whose: &Whose| {
-        let mut paying = ledger.paying(asked("t"));
+    assert_eq!((&account.whose, account.releases), (&UnitDefinition::NotSaid, 1));
+    let id = UnitDefinition::column("id");
+    let pay = |ledger: &mut Ledger, whose: &UnitDefinition| {
+        let mut paying = ledger.purse_for(asked("t"));
         paying.of(whose.clone());
         paying.set_aside(&spend(&event(USER)))
     };
     let refused = pay(&mut ledger, &id).unwrap_err().to_string();
     assert!(refused.contains("does not know") && refused.contains("budget unit"), "{refused}");
-    for nobody in [Whose::Records, Whose::NotSaid] {
+    for nobody in [UnitDefinition::Records, UnitDefinition::NotSaid] {
         ledger.state_unit("t", &nobody, &note("")).unwrap_err();
     }
     ledger.state_unit("t", &id, &note("")).unwrap();
     ledger.state_unit("t", &id, &note("")).unwrap();
     assert_eq!(ledger.books().sequence(), 6, "stated once");
     pay(&mut ledger, &id).unwrap();
-    assert!(pay(&mut ledger, &Whose::column("visit")).is_err());
+    assert!(pay(&mut ledger, &UnitDefinition::column("visit")).is_err());
     assert_eq!(Ledger::open_read_only(&path).unwrap().books().accounts()["t"].whose, id);
 }
 
 /// An entry that counts another unit is refused, even with correct hashes.
 #[test]
 fn a_chain_that_mixes_units_is_broken() {
-    let (_folder, path, mut ledger) = opened(&Whose::column("id"));
-    reserve(&mut ledger, &Whose::column("id")).unwrap();
+    let (_folder, path, mut ledger) = opened(&UnitDefinition::column("id"));
+    reserve(&mut ledger, &UnitDefinition::column("id")).unwrap();
     drop(ledger);
     let edit = |text: &str| {
         let connection = rusqlite::Connection::open(&path).unwrap();
@@ -206,14 +208,14 @@ fn another_unit_is_not_taken_in() {
     let take = |into: &mut Ledger, from: &Path| {
         into.take_in(&mut Ledger::open_read_only(from).unwrap(), &BTreeMap::new(), &note(""))
     };
-    let (id, visit) = (Whose::column("id"), Whose::column("visit"));
+    let (id, visit) = (UnitDefinition::column("id"), UnitDefinition::column("visit"));
     let (_one, theirs, mut other) = opened(&visit);
     reserve(&mut other, &visit).unwrap();
     let (_two, _, mut ledger) = opened(&id);
     let refused = take(&mut ledger, &theirs).unwrap_err().to_string();
     assert!(refused.contains("\"visit\"") && refused.contains("\"id\""), "{refused}");
     // If no unit was stated here and nothing counts yet, the import states it.
-    let (_three, path, mut open) = opened(&Whose::NotSaid);
+    let (_three, path, mut open) = opened(&UnitDefinition::NotSaid);
     take(&mut open, &theirs).unwrap();
     assert_eq!(whose(&open), &visit);
     assert_eq!(whose(&Ledger::open_read_only(&path).unwrap()), &visit);
@@ -228,11 +230,11 @@ fn another_unit_is_not_taken_in() {
 /// first.
 #[test]
 fn what_is_not_known_is_not_taken_into_what_is_not_known() {
-    let id = Whose::column("id");
+    let id = UnitDefinition::column("id");
     let (_one, known) = golden();
     let (_two, other) = golden_with(|text| text.replace("981655a2", "00000000"));
     let names = BTreeMap::from([("t".to_string(), "riders".to_string())]);
-    let (_three, _, open) = opened(&Whose::NotSaid);
+    let (_three, _, open) = opened(&UnitDefinition::NotSaid);
     for (mut ledger, names) in [(Ledger::open(&known).unwrap(), &BTreeMap::new()), (open, &names)] {
         let before = ledger.books().sequence();
         let mut from = Ledger::open_read_only(&other).unwrap();
@@ -251,16 +253,17 @@ fn what_is_not_known_is_not_taken_into_what_is_not_known() {
 /// A quote is for the limit's unit, too; a plan may leave its unit open.
 #[test]
 fn a_price_is_of_the_same_unit() {
-    let (_folder, _, mut ledger) = opened(&Whose::column("id"));
-    let mut quote = |whose: &Whose| ledger.quote(&asked("riders"), whose, &spend(&event(USER)));
-    assert!(quote(&Whose::column("id")).unwrap().fits);
-    assert!(quote(&Whose::NotSaid).unwrap().fits);
-    let refused = quote(&Whose::column("visit")).unwrap_err();
+    let (_folder, _, mut ledger) = opened(&UnitDefinition::column("id"));
+    let mut quote =
+        |whose: &UnitDefinition| ledger.quote(&asked("riders"), whose, &spend(&event(USER)));
+    assert!(quote(&UnitDefinition::column("id")).unwrap().fits);
+    assert!(quote(&UnitDefinition::NotSaid).unwrap().fits);
+    let refused = quote(&UnitDefinition::column("visit")).unwrap_err();
     assert!(matches!(refused, LedgerError::OtherUnit { .. }), "{refused}");
 }
 
 /// A release paid for with this budget, with its certificate.
-fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
+fn released(ledger: &mut Ledger, whose: &UnitDefinition) -> Certificate {
     let (sensitivity, noise_scale) = (1.0, 50.0);
     let neighbours = Neighbours::ReplaceOne;
     let law = Gaussian { neighbours, unit: USER, sensitivity, noise_scale, coordinates: 1 };
@@ -275,7 +278,7 @@ fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
         request,
     };
     let mut source = SystemRandom::new().unwrap();
-    let mut paying = ledger.paying(BudgetRequest { claim: Some(claim), ..asked("riders") });
+    let mut paying = ledger.purse_for(BudgetRequest { claim: Some(claim), ..asked("riders") });
     paying.of(whose.clone());
     let mut session = Session::open(spend(&event), &mut source, &mut paying).unwrap();
     let noisy = law.run(Private::new(vec![1.0]), &mut session).unwrap();
@@ -284,14 +287,15 @@ fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
 
 #[test]
 fn a_certificate_of_another_unit_fits_no_entry() {
-    let (_folder, _, mut ledger) = opened(&Whose::NotSaid);
-    let id = Whose::column("id");
+    let (_folder, _, mut ledger) = opened(&UnitDefinition::NotSaid);
+    let id = UnitDefinition::column("id");
     let certificate = released(&mut ledger, &id);
-    for fits in [&id, &Whose::NotSaid] {
+    for fits in [&id, &UnitDefinition::NotSaid] {
         ledger.check_certificate(&certificate, fits).unwrap();
     }
-    let blanks = Whose::Column { column: "id".into(), trim: false, spelling: Spelling::Text };
-    for other in [Whose::column("visit"), blanks] {
+    let blanks =
+        UnitDefinition::Column { column: "id".into(), trim: false, spelling: Spelling::Text };
+    for other in [UnitDefinition::column("visit"), blanks] {
         let refused = ledger.check_certificate(&certificate, &other).unwrap_err().to_string();
         assert!(refused.contains(&id.to_string()) && refused.contains(&other.to_string()));
     }
@@ -311,6 +315,6 @@ fn an_export_has_the_unit() {
             .map_or(second.rsplit(',').next().unwrap().to_string(), |(_, end)| end.into())
     };
     assert_eq!(unit(&ledger), "not said");
-    ledger.state_unit("t", &Whose::column("id"), &note("")).unwrap();
+    ledger.state_unit("t", &UnitDefinition::column("id"), &note("")).unwrap();
     assert_eq!(unit(&ledger), "the records with one value of \"\"id\"\"\"");
 }

@@ -1,6 +1,6 @@
 //! Helpers shared by the tests.
 
-use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
+use privet_core::{Budget, Neighbours, Relation, Unit, UnitDefinition};
 use privet_dp::account::{Cost, Event, Guarantee, guarantee};
 use privet_dp::gate::Spend;
 use privet_ledger::{BudgetRequest, Kind, Ledger, Limit, Note};
@@ -48,7 +48,14 @@ pub fn ledger(kind: Kind) -> (TempDir, PathBuf, Ledger) {
     let path = folder.path().join("budget.ledger");
     let mut ledger = Ledger::create(&path, "tester").unwrap();
     ledger
-        .add("riders", limit(kind, 1.0, 1e-6), &Whose::NotSaid, &note("a study"), None, false)
+        .add(
+            "riders",
+            limit(kind, 1.0, 1e-6),
+            &UnitDefinition::NotSaid,
+            &note("a study"),
+            None,
+            false,
+        )
         .unwrap();
     (folder, path, ledger)
 }

@@ -14,7 +14,7 @@ use super::pass::Trainer;
 use crate::layer::Op;
 
 /// Slack for rounding after the norm is known, as on the processor.
-const ROUNDED: f64 = 1.0 / (1_u64 << 22) as f64;
+const CLIP_ROUNDING: f64 = 1.0 / (1_u64 << 22) as f64;
 
 impl Trainer<'_> {
     /// Computes norms, factors, and the weighted sum.
@@ -48,7 +48,7 @@ impl Trainer<'_> {
             device.launch("square_linear", &arguments, blocks)?;
             numbers += linear.inputs + linear.outputs + 8;
         }
-        let slack = ROUNDED + numbers as f64 * f64::EPSILON;
+        let slack = CLIP_ROUNDING + numbers as f64 * f64::EPSILON;
         device.run(
             "factors_of",
             &[Pointer(squares), Pointer(factors), Real(clip), Real(slack), Long(blocks)],
@@ -62,7 +62,7 @@ impl Trainer<'_> {
         if self.each > 0 {
             rows("wipe", self.formed(0), self.each)?;
         }
-        for place in self.ops.iter().flat_map(Op::formed) {
+        for place in self.ops.iter().flat_map(Op::multiplied_tensors) {
             self.weighted(place.kept, place.start, place.length, count, &self.factors)?;
         }
         for (index, linear) in &layers {

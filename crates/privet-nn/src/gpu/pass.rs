@@ -3,15 +3,15 @@
 use super::GpuError;
 use super::device::Device;
 use crate::batch::{Batch, Targets};
-use crate::layer::{Op, Rule};
+use crate::layer::{NormMethod, Op};
 use crate::net::Net;
 use crate::sum::{ClippedSum, check_clip};
 use cudarc::driver::CudaSlice;
 
 /// Maximum values of a piece on the device: 8 GiB of `f32`.
-const ROOM: usize = 1 << 31;
+const MOST_PIECE_VALUES: usize = 1 << 31;
 /// Maximum examples of a piece.
-const PIECE: usize = 8192;
+const EXAMPLES_PER_PIECE: usize = 8192;
 /// Examples in the device's memory.
 pub struct Table {
     pub(super) inputs: CudaSlice<f32>,
@@ -66,9 +66,9 @@ impl Device {
         let mut each = 0;
         for op in &mut ops {
             if let Op::Conv(conv) = op {
-                conv.rule = Rule::Formed;
+                conv.rule = NormMethod::Formed;
             }
-            op.keep(&mut each);
+            op.assign_offsets(&mut each);
         }
         let seen = |op: &Op| match op {
             Op::Conv(conv) => conv.window.places() * conv.window.patch(),
@@ -77,7 +77,7 @@ impl Device {
         let widest = ops.iter().map(seen).max().unwrap_or(0);
         let sizes: usize = net.sizes.iter().sum();
         let needed = 3 * sizes + ops.iter().map(seen).sum::<usize>() + widest + each;
-        let piece = (ROOM / needed).clamp(1, PIECE);
+        let piece = (MOST_PIECE_VALUES / needed).clamp(1, EXAMPLES_PER_PIECE);
         let mut rooms = Vec::new();
         let mut slopes = Vec::new();
         for (&slot, size) in net.slots.iter().zip(&net.sizes) {

@@ -1,7 +1,7 @@
 //! Convolution: z_p = a_p·W + b at place p of the output, with a_p the patch of the input in its window.
 //! The gradient of one example is Σ_p a_p ⊗ (derivative at p).
 
-use super::Place;
+use super::TensorPosition;
 use crate::kernel::{Strided, for_each_level, product};
 
 /// Square windows over an image: their positions and sizes.
@@ -53,12 +53,12 @@ impl Window {
 
 /// Buffers for the patches of one image, and for the padded image, whose padding stays zero.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct PatchBuffers {
     pub patches: Vec<f32>,
     padded: Vec<f32>,
 }
 
-impl Seen {
+impl PatchBuffers {
     pub fn new(window: &Window) -> Self {
         let padded = if window.padding > 0 { window.padded() } else { 0 };
         Self { patches: vec![0.0; window.places() * window.patch()], padded: vec![0.0; padded] }
@@ -72,8 +72,8 @@ impl Seen {
 
 for_each_level! {
     /// Copies every patch of one image, one per row.
-    pub(crate) fn patches(window: &Window, image: &[f32], seen: &mut Seen) {
-        let Seen { patches, padded } = seen;
+    pub(crate) fn patches(window: &Window, image: &[f32], seen: &mut PatchBuffers) {
+        let PatchBuffers { patches, padded } = seen;
         let from = if window.padding > 0 {
             let length = window.width * window.channels;
             for (row, line) in image.chunks_exact(length).enumerate() {
@@ -101,8 +101,8 @@ for_each_level! {
 
 for_each_level! {
     /// Adds the patches back to the pixels they were copied from.
-    fn unpatch(window: &Window, back: &mut Seen, image: &mut [f32]) {
-        let Seen { patches, padded } = back;
+    fn unpatch(window: &Window, back: &mut PatchBuffers, image: &mut [f32]) {
+        let PatchBuffers { patches, padded } = back;
         let (line, across) = (window.size * window.channels, window.across());
         let target: &mut [f32] = if window.padding > 0 { padded } else { &mut *image };
         target.fill(0.0);
@@ -144,14 +144,14 @@ fn copy(to: &mut [f32], from: &[f32]) {
 
 /// Method for the norm of one example's gradient of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub(crate) enum NormMethod {
     /// The gradient is multiplied out and stored until the clipping factor is known.
     Formed,
     /// ‖Σ_p a_p ⊗ s_p‖² = Σ_{p,q} ⟨a_p, a_q⟩⟨s_p, s_q⟩: for few places and many weights.
     Factors,
 }
 
-impl Rule {
+impl NormMethod {
     /// Chooses the cheaper method. The gradient's sum is needed in either case; compared is the cost
     /// beside it: storing, measuring and adding patch·outputs values, or places²·(patch + outputs)
     /// multiplications.
@@ -166,14 +166,20 @@ pub(crate) struct Conv {
     pub window: Window,
     pub outputs: usize,
     /// `[height, width, inputs, outputs]`: one row per value of the patch.
-    pub weight: Place,
-    pub bias: Place,
-    pub rule: Rule,
+    pub weight: TensorPosition,
+    pub bias: TensorPosition,
+    pub rule: NormMethod,
 }
 
 impl Conv {
     /// Forward pass of one example. `seen` is a buffer, left with the example's patches.
-    pub fn forward(&self, weights: &[f32], input: &[f32], output: &mut [f32], seen: &mut Seen) {
+    pub fn forward(
+        &self,
+        weights: &[f32],
+        input: &[f32],
+        output: &mut [f32],
+        seen: &mut PatchBuffers,
+    ) {
         let bias = &weights[self.bias.range()];
         for place in output.chunks_exact_mut(self.outputs) {
             copy(place, bias);
@@ -189,7 +195,13 @@ impl Conv {
     }
 
     /// Derivatives at one example's input; `transposed` is Wᵀ and `room` a buffer.
-    pub fn back(&self, transposed: &[f32], slopes: &[f32], out: &mut [f32], room: &mut Seen) {
+    pub fn back(
+        &self,
+        transposed: &[f32],
+        slopes: &[f32],
+        out: &mut [f32],
+        room: &mut PatchBuffers,
+    ) {
         product(
             (self.window.places(), self.window.patch(), self.outputs),
             Strided { values: slopes, row: self.outputs, column: 1 },
@@ -203,7 +215,7 @@ impl Conv {
     /// Σ_p a_p ⊗ s_p of one example, written or added to `gradient`.
     pub fn weight_gradient(
         &self,
-        seen: &Seen,
+        seen: &PatchBuffers,
         slopes: &[f32],
         gradient: &mut [f32],
         accumulate: bool,

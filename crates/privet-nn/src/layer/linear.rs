@@ -1,7 +1,7 @@
 //! Linear layer z = xW + b. The gradient of one example is the outer product of x and the derivative s
 //! at z, so its norm is ‖x‖·‖s‖ (Goodfellow 2015) and it need not be multiplied out.
 
-use super::Place;
+use super::TensorPosition;
 use super::conv::add_rows;
 use crate::kernel::{Strided, product};
 
@@ -10,8 +10,8 @@ pub(crate) struct Linear {
     pub inputs: usize,
     pub outputs: usize,
     /// Shape `[inputs, outputs]`.
-    pub weight: Place,
-    pub bias: Place,
+    pub weight: TensorPosition,
+    pub bias: TensorPosition,
 }
 
 impl Linear {

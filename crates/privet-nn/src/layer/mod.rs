@@ -7,7 +7,7 @@ mod norm;
 mod pool;
 
 pub(crate) use activation::{relu, relu_back, tanh, tanh_back};
-pub(crate) use conv::{Conv, Rule, Seen, Window, patches};
+pub(crate) use conv::{Conv, NormMethod, PatchBuffers, Window, patches};
 pub(crate) use linear::Linear;
 pub(crate) use norm::GroupNorm;
 pub(crate) use pool::{average, average_back, largest, largest_back};
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Position of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TensorPosition {
     /// Index among the network's tensors.
     pub tensor: usize,
     /// Offset in the flat vector of weights.
@@ -29,7 +29,7 @@ pub(crate) struct Place {
     pub kept: usize,
 }
 
-impl Place {
+impl TensorPosition {
     pub fn range(&self) -> Range<usize> {
         self.start..self.start + self.length
     }
@@ -63,7 +63,7 @@ impl Op {
         }
     }
 
-    pub fn places_mut(&mut self) -> Vec<&mut Place> {
+    pub fn places_mut(&mut self) -> Vec<&mut TensorPosition> {
         match self {
             Self::Linear(linear) => vec![&mut linear.weight, &mut linear.bias],
             Self::Conv(conv) => vec![&mut conv.weight, &mut conv.bias],
@@ -73,11 +73,11 @@ impl Op {
     }
 
     /// The tensors whose gradient is multiplied out for every example; those of linear layers, and of
-    /// convolutions by [`Rule::Factors`], stay in factors.
-    pub fn formed(&self) -> Vec<&Place> {
+    /// convolutions by [`NormMethod::Factors`], stay in factors.
+    pub fn multiplied_tensors(&self) -> Vec<&TensorPosition> {
         match self {
             _ if !self.trains() => vec![],
-            Self::Conv(conv) if conv.rule == Rule::Formed => vec![&conv.weight, &conv.bias],
+            Self::Conv(conv) if conv.rule == NormMethod::Formed => vec![&conv.weight, &conv.bias],
             Self::Conv(conv) => vec![&conv.bias],
             Self::GroupNorm(norm) => vec![&norm.scale, &norm.shift],
             _ => vec![],
@@ -85,12 +85,14 @@ impl Op {
     }
 
     /// Assigns offsets among one example's stored gradients.
-    pub fn keep(&mut self, next: &mut usize) {
+    pub fn assign_offsets(&mut self, next: &mut usize) {
         if !self.trains() {
             return;
         }
         let places = match self {
-            Self::Conv(conv) if conv.rule == Rule::Formed => vec![&mut conv.weight, &mut conv.bias],
+            Self::Conv(conv) if conv.rule == NormMethod::Formed => {
+                vec![&mut conv.weight, &mut conv.bias]
+            }
             Self::Conv(conv) => vec![&mut conv.bias],
             Self::GroupNorm(norm) => vec![&mut norm.scale, &mut norm.shift],
             _ => vec![],

@@ -5,7 +5,7 @@
 //! (t − mean t − x̂·mean(t·x̂))/√(variance + 1e-5). An example's gradient is Σ_p s·x̂ for the scale and
 //! Σ_p s for the shift: as many values as channels, multiplied out and stored.
 
-use super::Place;
+use super::TensorPosition;
 
 /// Constant added to the variance.
 const FLOOR: f64 = 1e-5;
@@ -15,8 +15,8 @@ pub(crate) struct GroupNorm {
     pub places: usize,
     pub channels: usize,
     pub groups: usize,
-    pub scale: Place,
-    pub shift: Place,
+    pub scale: TensorPosition,
+    pub shift: TensorPosition,
 }
 
 impl GroupNorm {

@@ -1,7 +1,7 @@
 //! The LASSO ½Σ(y − ⟨x, θ⟩)² + w‖θ‖₁ over |θⱼ| ≤ 1, by second moments: a step costs p for every
 //! non-zero weight.
 
-use super::{Accelerated, Seen, rounding_of_steps};
+use super::{Accelerated, StepCallback, rounding_of_steps};
 
 /// Second moments of rows and targets.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl LeastSquares {
         (smoothness, weight): (f64, f64),
         start: Vec<f64>,
         steps: u64,
-        seen: &mut Seen<'_>,
+        seen: &mut StepCallback<'_>,
     ) -> Vec<f64> {
         let gradient = |at: &[f64], out: &mut [f64]| self.gradient_into(at, out);
         Accelerated { smoothness, weight }.descend(start, steps, gradient, seen)

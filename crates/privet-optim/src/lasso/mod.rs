@@ -28,7 +28,7 @@ pub use huberized::Huberized;
 pub use least_squares::LeastSquares;
 
 /// A callback with the step and the point of the descent; returns false to stop.
-pub type Seen<'a> = dyn FnMut(u64, &[f64]) -> bool + 'a;
+pub type StepCallback<'a> = dyn FnMut(u64, &[f64]) -> bool + 'a;
 
 /// Accelerated proximal gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +47,7 @@ impl Accelerated {
         start: Vec<f64>,
         steps: u64,
         mut gradient: impl FnMut(&[f64], &mut [f64]),
-        seen: &mut Seen<'_>,
+        seen: &mut StepCallback<'_>,
     ) -> Vec<f64> {
         let mut here = start;
         let mut from = here.clone();

@@ -26,7 +26,7 @@ mod squared;
 use crate::double_double::DoubleDouble;
 use crate::kernel::UNIT_ROUNDOFF;
 use privet_core::{Error, Range};
-use rows::{Loop, Sums, Written};
+use rows::{Loop, Sums, WriteRows};
 use serde::{Deserialize, Serialize};
 
 /// Limits on the Huber SVM's half width h.
@@ -383,7 +383,7 @@ impl Loss {
         derivatives: &mut [f64],
     ) {
         let of = |point: LossPoint| point.derivative;
-        self.run::<F, _>(Written { margins, labels, written: derivatives, of });
+        self.run::<F, _>(WriteRows { margins, labels, written: derivatives, of });
     }
 
     /// Over a block of rows: replaces margins by ℓ′ in double-double; returns Σ|ℓ′|.
@@ -406,7 +406,7 @@ impl Loss {
         second: &mut [f64],
     ) {
         let of = |point: LossPoint| point.second;
-        self.run::<F, _>(Written { margins, labels, written: second, of });
+        self.run::<F, _>(WriteRows { margins, labels, written: second, of });
     }
 }
 

@@ -45,14 +45,14 @@ impl Loop for Sums<'_> {
 }
 
 /// Writes one number of every row's point; numbers needed only by the others are not computed.
-pub(super) struct Written<'a, O> {
+pub(super) struct WriteRows<'a, O> {
     pub margins: &'a [f64],
     pub labels: &'a [f64],
     pub written: &'a mut [f64],
     pub of: O,
 }
 
-impl<O: Fn(LossPoint) -> f64> Loop for Written<'_, O> {
+impl<O: Fn(LossPoint) -> f64> Loop for WriteRows<'_, O> {
     type Output = ();
 
     #[inline(always)]

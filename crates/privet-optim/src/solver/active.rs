@@ -34,8 +34,8 @@ pub(super) fn direction(
             return finite(sphere(theta, gradient, hessian, ridge));
         }
         Penalty::Simplex { .. } => {
-            let free = chosen(columns, |j| theta[j] > 0.0 || rho[j] != 0.0);
-            let Some(factor) = restricted(&hessian, columns, &free, ridge) else {
+            let free = indices_where(columns, |j| theta[j] > 0.0 || rho[j] != 0.0);
+            let Some(factor) = restricted_factor(&hessian, columns, &free, ridge) else {
                 return vec![0.0; columns];
             };
             let mut step: Vec<f64> = free.iter().map(|&j| -rho[j]).collect();
@@ -52,9 +52,9 @@ pub(super) fn direction(
                     bend(&mut hessian, columns, w, &theta[range.clone()], range.start);
                 }
             }
-            let held = held(penalty, theta, rho);
-            let free = chosen(columns, |j| !held[j]);
-            let Some(factor) = restricted(&hessian, columns, &free, ridge) else {
+            let held = held_coordinates(penalty, theta, rho);
+            let free = indices_where(columns, |j| !held[j]);
+            let Some(factor) = restricted_factor(&hessian, columns, &free, ridge) else {
                 return vec![0.0; columns];
             };
             let mut step: Vec<f64> = free.iter().map(|&j| -rho[j]).collect();
@@ -66,7 +66,7 @@ pub(super) fn direction(
 }
 
 /// True for coordinates that the penalty holds where they are.
-fn held(penalty: &Penalty, theta: &[f64], rho: &[f64]) -> Vec<bool> {
+fn held_coordinates(penalty: &Penalty, theta: &[f64], rho: &[f64]) -> Vec<bool> {
     let mut held: Vec<bool> = match penalty {
         Penalty::L1 { .. } => theta.iter().map(|&t| t == 0.0).collect(),
         Penalty::Box { low, high } => theta.iter().map(|&t| t <= *low || t >= *high).collect(),
@@ -82,12 +82,17 @@ fn held(penalty: &Penalty, theta: &[f64], rho: &[f64]) -> Vec<bool> {
     held
 }
 
-fn chosen(columns: usize, keep: impl Fn(usize) -> bool) -> Vec<usize> {
+fn indices_where(columns: usize, keep: impl Fn(usize) -> bool) -> Vec<usize> {
     (0..columns).filter(|&j| keep(j)).collect()
 }
 
 /// The factor of the Hessian restricted to `free`; `None` if that is empty.
-fn restricted(hessian: &[f64], columns: usize, free: &[usize], ridge: f64) -> Option<Factor> {
+fn restricted_factor(
+    hessian: &[f64],
+    columns: usize,
+    free: &[usize],
+    ridge: f64,
+) -> Option<Factor> {
     let count = free.len();
     if count == 0 {
         return None;
@@ -155,7 +160,7 @@ pub(super) fn arrive(
     direction: &[f64],
     precise: bool,
 ) -> Point {
-    let mut next = point.moved(step, direction, precise);
+    let mut next = point.step_along(step, direction, precise);
     if let Penalty::L1 { .. } = penalty {
         for j in 0..direction.len() {
             if next.theta[j] * point.theta[j] < 0.0 {

@@ -251,7 +251,7 @@ impl Evaluation {
         let moved = if off > 0.0 { beta(problem) * off } else { 0.0 };
         let bound = norm(&vector) * relative + self.error + slack + moved;
         let plain = norm(&self.gradient) * relative + self.error;
-        if plain < bound && problem.penalty.inside(&self.point) {
+        if plain < bound && problem.penalty.contains_normal(&self.point) {
             return (plain * (1.0 + 1e-12), 0.0);
         }
         (bound * (1.0 + 1e-12), off)
@@ -360,7 +360,7 @@ impl Certified {
     }
 
     /// True if double-double was needed.
-    pub fn precise(&self) -> bool {
+    pub fn used_double_double(&self) -> bool {
         self.precise
     }
 }

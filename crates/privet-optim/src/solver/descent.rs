@@ -31,7 +31,7 @@ use crate::sum::Records;
 /// The largest number of gradient evaluations. Strong convexity needs far fewer; reaching it is a bug.
 /// (The worst of 10⁵ random problems with a ridge of 10⁻⁴, a hinge rounded over 0.01 and an ℓ1 penalty
 /// took 3,500; continuing is better than a failure, which would be visible.)
-const LIMIT: u32 = 200_000;
+const MOST_EVALUATIONS: u32 = 200_000;
 /// The largest number of trials of one line search.
 const TRIALS: u32 = 60;
 /// The largest number of columns for which `Auto` factorises, and the largest cost of a Hessian in
@@ -47,7 +47,7 @@ const PAIRS_ENTRIES: usize = 160_000_000;
 
 /// Evaluations after which L-BFGS switches to Newton-CG, and that to Newton, on badly conditioned
 /// problems; the largest number of columns whose Hessian is then still formed (half a gigabyte).
-const PATIENCE: (u32, u32) = (500, 1_500);
+const ESCALATION_EVALUATIONS: (u32, u32) = (500, 1_500);
 const MOST_COLUMNS_AT_LAST: usize = 8_000;
 
 /// The curvature from which directions are computed.
@@ -76,8 +76,8 @@ impl<'a> Counters<'a> {
         point: Point,
         precise: bool,
     ) -> Result<Evaluation, SolveError> {
-        if self.evaluations >= LIMIT {
-            return Err(SolveError::NotCertified { limit: LIMIT });
+        if self.evaluations >= MOST_EVALUATIONS {
+            return Err(SolveError::NotCertified { limit: MOST_EVALUATIONS });
         }
         let evaluation = evaluate(problem, point, precise)?;
         self.evaluations += 1;
@@ -99,7 +99,7 @@ impl<'a> Counters<'a> {
 
 /// The method that `Auto` resolves to: a factor must be small beside the data and save more passes than
 /// it costs.
-pub(super) fn chosen<R: Records + ?Sized>(method: Method, records: &R) -> Method {
+pub(super) fn resolve_method<R: Records + ?Sized>(method: Method, records: &R) -> Method {
     if method != Method::Auto {
         return method;
     }
@@ -110,10 +110,12 @@ pub(super) fn chosen<R: Records + ?Sized>(method: Method, records: &R) -> Method
 }
 
 /// The method to continue with after this many evaluations.
-pub(super) fn escalated(method: Method, evaluations: u32, columns: usize) -> Method {
+pub(super) fn escalate_method(method: Method, evaluations: u32, columns: usize) -> Method {
     match method {
-        Method::Lbfgs if evaluations >= PATIENCE.0 => Method::NewtonCg,
-        Method::NewtonCg if evaluations >= PATIENCE.1 && columns <= MOST_COLUMNS_AT_LAST => {
+        Method::Lbfgs if evaluations >= ESCALATION_EVALUATIONS.0 => Method::NewtonCg,
+        Method::NewtonCg
+            if evaluations >= ESCALATION_EVALUATIONS.1 && columns <= MOST_COLUMNS_AT_LAST =>
+        {
             Method::Newton
         }
         _ => method,
@@ -140,7 +142,7 @@ pub(super) fn descend<R: Records + ?Sized>(
     options: &SolverOptions<'_>,
     start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
-    let mut method = chosen(options.method, problem.records);
+    let mut method = resolve_method(options.method, problem.records);
     let price = hessian_price(problem.records);
     let mut watch = Counters::new(options, tolerance);
     let mut here = watch.evaluate(problem, Point::new(start), false)?;
@@ -169,7 +171,7 @@ pub(super) fn descend<R: Records + ?Sized>(
             best = f64::INFINITY;
             continue;
         }
-        let next = escalated(method, watch.evaluations, here.gradient.len());
+        let next = escalate_method(method, watch.evaluations, here.gradient.len());
         if next != method {
             (method, stride, curvature) = (next, 1, None);
         }
@@ -181,13 +183,13 @@ pub(super) fn descend<R: Records + ?Sized>(
             }
         };
         let direction = match &known {
-            Curvature::Factor(factor) => negated(pairs.apply(&here.gradient, |q| factor.solve(q))),
+            Curvature::Factor(factor) => negate(pairs.apply(&here.gradient, |q| factor.solve(q))),
             Curvature::Diagonal(diagonal) => {
                 let scale = pairs.scale(diagonal);
                 let initial = |q: &mut Vec<f64>| {
                     q.iter_mut().zip(diagonal).for_each(|(q, d)| *q *= scale / d);
                 };
-                negated(pairs.apply(&here.gradient, initial))
+                negate(pairs.apply(&here.gradient, initial))
             }
             Curvature::ConjugateGradients(diagonal) => {
                 let forcing = (size / first_norm).sqrt().min(0.1);
@@ -216,7 +218,7 @@ pub(super) fn descend<R: Records + ?Sized>(
     }
 }
 
-fn negated(mut vector: Vec<f64>) -> Vec<f64> {
+fn negate(mut vector: Vec<f64>) -> Vec<f64> {
     vector.iter_mut().for_each(|v| *v = -*v);
     vector
 }
@@ -262,7 +264,8 @@ fn search<R: Records + ?Sized>(
     let mut trial = 0;
     loop {
         trial += 1;
-        let there = watch.evaluate(problem, here.point.moved(step, direction, precise), precise)?;
+        let there =
+            watch.evaluate(problem, here.point.step_along(step, direction, precise), precise)?;
         let slope = dot(&there.gradient, direction);
         if slope <= 0.0 {
             let short = -slope > 0.95 * -first && high == f64::INFINITY;

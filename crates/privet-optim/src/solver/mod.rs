@@ -263,7 +263,7 @@ pub fn minimise<R: Records + ?Sized>(
         return Err(SolveError::NotFinite { what: "start", position });
     }
     let mut left = Penalty::None;
-    let problem = &problem.reduced(&mut left);
+    let problem = &problem.split_elastic_net(&mut left);
     match problem.penalty {
         Penalty::None => descent::descend(problem, tolerance, options, start),
         _ => proximal::descend(problem, tolerance, options, start),
@@ -271,15 +271,15 @@ pub fn minimise<R: Records + ?Sized>(
 }
 
 /// Entries of a vector that one thread processes at a time.
-const STRETCH: usize = 1 << 18;
+const ENTRIES_PER_THREAD: usize = 1 << 18;
 
 /// Euclidean inner product; long vectors are summed by stretches, added in order, so the number of
 /// threads does not matter.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    if a.len() <= STRETCH {
+    if a.len() <= ENTRIES_PER_THREAD {
         return dot_of_stretch(a, b);
     }
-    let stretches = a.par_chunks(STRETCH).zip(b.par_chunks(STRETCH));
+    let stretches = a.par_chunks(ENTRIES_PER_THREAD).zip(b.par_chunks(ENTRIES_PER_THREAD));
     let sums: Vec<f64> = stretches.map(|(a, b)| dot_of_stretch(a, b)).collect();
     sums.iter().sum()
 }
@@ -315,9 +315,12 @@ pub(crate) fn add_scaled(into: &mut [f64], factor: f64, vector: &[f64]) {
     let add = |(into, vector): (&mut [f64], &[f64])| {
         into.iter_mut().zip(vector).for_each(|(i, v)| *i += factor * v);
     };
-    match into.len() <= STRETCH {
+    match into.len() <= ENTRIES_PER_THREAD {
         true => add((into, vector)),
-        false => into.par_chunks_mut(STRETCH).zip(vector.par_chunks(STRETCH)).for_each(add),
+        false => into
+            .par_chunks_mut(ENTRIES_PER_THREAD)
+            .zip(vector.par_chunks(ENTRIES_PER_THREAD))
+            .for_each(add),
     }
 }
 

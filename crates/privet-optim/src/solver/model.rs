@@ -12,8 +12,8 @@ use super::{Penalty, dot, norm};
 use crate::double_double::DoubleDouble;
 
 /// The largest numbers of alternations, and of FISTA steps in each.
-const TURNS: u32 = 30;
-const STEPS: u32 = 60;
+const MOST_ALTERNATIONS: u32 = 30;
+const MOST_FISTA_STEPS: u32 = 60;
 /// Step lengths tried along a Newton direction.
 const LENGTHS: [f64; 5] = [1.0, 0.5, 0.2, 0.05, 0.01];
 
@@ -32,7 +32,7 @@ pub(super) struct Model<'a> {
 }
 
 /// A point z with q and the gradient of its smooth part there.
-struct Here {
+struct PointState {
     z: Vec<f64>,
     gradient: Vec<f64>,
     value: f64,
@@ -65,7 +65,7 @@ impl<'a> Model<'a> {
     /// allow.
     pub fn minimise(&self, goal: f64) -> Vec<f64> {
         let mut here = self.at(self.theta.to_vec());
-        for _ in 0..TURNS {
+        for _ in 0..MOST_ALTERNATIONS {
             let residual = self.residual(&here);
             let size = norm(&residual.vector);
             if size.is_nan() || size <= goal {
@@ -82,22 +82,22 @@ impl<'a> Model<'a> {
         here.z
     }
 
-    fn at(&self, z: Vec<f64>) -> Here {
+    fn at(&self, z: Vec<f64>) -> PointState {
         let away: Vec<f64> = z.iter().zip(self.theta).map(|(a, b)| a - b).collect();
         let rows = self.full.chunks(self.theta.len().max(1));
         let gradient: Vec<f64> =
             rows.zip(self.gradient).map(|(row, g)| g + dot(row, &away)).collect();
         let smooth = 0.5 * (dot(&gradient, &away) + dot(self.gradient, &away));
-        Here { value: smooth + self.penalty.value(&z), z, gradient }
+        PointState { value: smooth + self.penalty.value(&z), z, gradient }
     }
 
-    fn residual(&self, here: &Here) -> Residual {
+    fn residual(&self, here: &PointState) -> Residual {
         let gradient: Vec<DoubleDouble> = here.gradient.iter().map(|&g| g.into()).collect();
         self.penalty.residual(&Point::new(here.z.clone()), &gradient)
     }
 
     /// The first step length along the active-set direction at which q falls.
-    fn newton(&self, here: &Here, residual: &Residual) -> Option<Here> {
+    fn newton(&self, here: &PointState, residual: &Residual) -> Option<PointState> {
         let upper = self.upper.to_vec();
         let direction =
             active::direction(self.penalty, &here.z, &here.gradient, residual, upper, self.ridge);
@@ -109,18 +109,18 @@ impl<'a> Model<'a> {
     }
 
     /// Accelerated proximal gradients with restarts; returns the better of start and end.
-    fn fista(&self, start: Here) -> Here {
+    fn fista(&self, start: PointState) -> PointState {
         let kappa = (self.ridge / self.m).sqrt();
         let strong = (1.0 - kappa) / (1.0 + kappa);
         let (mut momentum, mut previous) = (1.0_f64, start.z.clone());
         let mut last = start.z.clone();
-        for _ in 0..STEPS {
+        for _ in 0..MOST_FISTA_STEPS {
             let next_momentum = (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt()) / 2.0;
             let weight = ((momentum - 1.0) / next_momentum).min(strong);
             let from: Vec<f64> =
                 last.iter().zip(&previous).map(|(a, b)| a + weight * (a - b)).collect();
             let from = self.at(from);
-            let step = Point::new(from.z.clone()).moved(-1.0 / self.m, &from.gradient, false);
+            let step = Point::new(from.z.clone()).step_along(-1.0 / self.m, &from.gradient, false);
             let next = step.mapped(self.penalty, 1.0 / self.m, false).theta;
             let uphill: f64 =
                 from.z.iter().zip(&next).zip(&last).map(|((f, n), l)| (f - n) * (n - l)).sum();

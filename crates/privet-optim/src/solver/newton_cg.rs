@@ -8,7 +8,7 @@ use super::{Problem, SolveError, add_scaled, dot, norm};
 use crate::sum::{HessianDiagonal, HessianVector, Records, Sums};
 
 /// The largest number of inner iterations.
-const LIMIT: usize = 250;
+const MOST_INNER_ITERATIONS: usize = 250;
 
 /// Returns an approximate −H⁻¹g.
 pub(super) fn direction<R: Records + ?Sized>(
@@ -27,7 +27,7 @@ pub(super) fn direction<R: Records + ?Sized>(
     let mut z = precondition(&residual);
     let mut search = z.clone();
     let mut energy = dot(&residual, &z);
-    for _ in 0..LIMIT.min(2 * gradient.len() + 1) {
+    for _ in 0..MOST_INNER_ITERATIONS.min(2 * gradient.len() + 1) {
         product.direction = search.clone();
         let mut image = problem.records.sum(&product)?;
         add_scaled(&mut image, problem.ridge, &search);

@@ -21,7 +21,7 @@ impl Point {
     }
 
     /// The point moved by step · direction; exact to 106 bits when `precise`.
-    pub fn moved(&self, step: f64, direction: &[f64], precise: bool) -> Self {
+    pub fn step_along(&self, step: f64, direction: &[f64], precise: bool) -> Self {
         let mut theta = self.theta.clone();
         if !precise {
             add_scaled(&mut theta, step, direction);

@@ -14,7 +14,7 @@
 
 use super::active;
 use super::certificate::{Certified, Evaluation, beta};
-use super::descent::{Counters, chosen, escalated};
+use super::descent::{Counters, escalate_method, resolve_method};
 use super::model::Model;
 use super::newton::gram;
 use super::point::Point;
@@ -23,7 +23,7 @@ use crate::double_double::DoubleDouble;
 use crate::sum::Records;
 
 /// FISTA steps between Newton steps.
-const TURNS: u32 = 12;
+const FISTA_STEPS: u32 = 12;
 /// Proximal Newton steps, each a descent, after which FISTA is tried again if they are slow.
 const IN_A_ROW: u32 = 8;
 /// The largest number of trials of one line search.
@@ -36,7 +36,7 @@ pub(super) fn descend<R: Records + ?Sized>(
     start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
     let penalty = problem.penalty;
-    let mut method = chosen(options.method, problem.records);
+    let mut method = resolve_method(options.method, problem.records);
     let mut watch = Counters::new(options, tolerance);
     let start = Point::new(start).mapped(penalty, 0.0, false);
     let mut here = watch.evaluate(problem, start, false)?;
@@ -62,7 +62,7 @@ pub(super) fn descend<R: Records + ?Sized>(
             (best, idle) = (f64::INFINITY, 0);
             continue;
         }
-        method = escalated(method, watch.evaluations, here.gradient.len());
+        method = escalate_method(method, watch.evaluations, here.gradient.len());
         if method == Method::Newton
             && let Some(there) = newton_turn(problem, &mut watch, &here)?
         {
@@ -74,7 +74,7 @@ pub(super) fn descend<R: Records + ?Sized>(
                 continue;
             }
         }
-        for _ in 0..TURNS {
+        for _ in 0..FISTA_STEPS {
             here = turn.step(problem, &mut watch, here)?;
         }
     }
@@ -120,7 +120,7 @@ impl Fista {
             here.clone()
         } else {
             let last = here.point.minus(&self.previous);
-            watch.evaluate(problem, here.point.moved(weight, &last, precise), precise)?
+            watch.evaluate(problem, here.point.step_along(weight, &last, precise), precise)?
         };
         loop {
             let inverse_m = 1.0 / self.m;
@@ -234,7 +234,7 @@ fn search<R: Records + ?Sized>(
         let point = if step == 1.0 {
             Point::new(end.clone())
         } else {
-            let mut next = here.point.moved(step, &direction, false);
+            let mut next = here.point.step_along(step, &direction, false);
             if let Some(radius) = sphere {
                 let factor = radius / norm(&next.theta);
                 next.theta.iter_mut().for_each(|t| *t *= factor);

@@ -207,7 +207,9 @@ fn fine_tolerances_are_met_in_double_double() {
             for tolerance in [4000.0 * 1e-13, 4000.0 * 1e-16, 1e-20] {
                 let minimiser = minimise(&problem, tolerance, &options).unwrap();
                 println!("{loss:?} {method:?} {tolerance:e}: {} passes", minimiser.evaluations());
-                assert!(minimiser.precise() && minimiser.gradient_norm_bound() <= tolerance);
+                assert!(
+                    minimiser.used_double_double() && minimiser.gradient_norm_bound() <= tolerance
+                );
                 let (theta, tail) = (minimiser.theta().to_vec(), minimiser.tail().to_vec());
                 assert!(tail.iter().zip(&theta).all(|(l, h)| l.abs() <= 1.2e-16 * h.abs()));
                 // Evaluated again from scratch.
@@ -475,11 +477,11 @@ fn tolerances_of_twenty_million_rows_are_proved() {
         let linear: Vec<f64> = linear.iter().map(|b| 100.0 * b).collect();
         let problem = Problem::new(&repeated, Loss::Logistic, 50.0).with_linear(&linear);
         let finest = minimise(&problem, 1.0 / rows, &SolverOptions::default()).unwrap();
-        assert!(finest.precise() && finest.gradient_norm_bound() <= 1.0 / rows);
+        assert!(finest.used_double_double() && finest.gradient_norm_bound() <= 1.0 / rows);
         let radius = repeated.radius();
         let declared = radius * (rows - 1_048_576.0) / (1_u64 << 38) as f64;
         let plain = minimise(&problem, declared, &SolverOptions::default()).unwrap();
-        assert!(!plain.precise(), "{columns}: in double-double");
+        assert!(!plain.used_double_double(), "{columns}: in double-double");
         assert!(plain.evaluations() <= 30, "{columns}: {} passes", plain.evaluations());
         let apart: Vec<f64> =
             plain.theta().iter().zip(finest.theta()).map(|(a, b)| a - b).collect();

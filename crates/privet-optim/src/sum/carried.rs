@@ -5,7 +5,7 @@ use crate::double_double::DoubleDouble;
 
 /// A sum that is serialised for other machines, bit for bit. Implementers: `read` must restore every
 /// bit that `write` wrote.
-pub trait Carried: Sized {
+pub trait Transferable: Sized {
     /// Appends the bytes of the sum.
     fn write(&self, into: &mut Vec<u8>);
     /// Reads a sum from the beginning of `from`, and advances it; `None` if the bytes are too few.
@@ -21,7 +21,7 @@ pub trait Carried: Sized {
 
 macro_rules! carried_numbers {
     ($($number:ty),*) => {$(
-        impl Carried for $number {
+        impl Transferable for $number {
             fn write(&self, into: &mut Vec<u8>) {
                 into.extend_from_slice(&self.to_le_bytes());
             }
@@ -35,7 +35,7 @@ macro_rules! carried_numbers {
 }
 carried_numbers!(u64, i128, f64);
 
-impl Carried for DoubleDouble {
+impl Transferable for DoubleDouble {
     fn write(&self, into: &mut Vec<u8>) {
         self.high.write(into);
         self.low.write(into);
@@ -45,7 +45,7 @@ impl Carried for DoubleDouble {
     }
 }
 
-impl<T: Carried> Carried for Vec<T> {
+impl<T: Transferable> Transferable for Vec<T> {
     fn write(&self, into: &mut Vec<u8>) {
         (self.len() as u64).write(into);
         self.iter().for_each(|each| each.write(into));
@@ -60,7 +60,7 @@ impl<T: Carried> Carried for Vec<T> {
     }
 }
 
-impl Carried for ExactSum {
+impl Transferable for ExactSum {
     fn write(&self, into: &mut Vec<u8>) {
         self.units.write(into);
         self.rows.write(into);
@@ -72,7 +72,7 @@ impl Carried for ExactSum {
     }
 }
 
-impl Carried for GradientSum {
+impl Transferable for GradientSum {
     fn write(&self, into: &mut Vec<u8>) {
         self.value.write(into);
         self.gradient.write(into);
@@ -85,7 +85,7 @@ impl Carried for GradientSum {
     }
 }
 
-impl Carried for PreciseSum {
+impl Transferable for PreciseSum {
     fn write(&self, into: &mut Vec<u8>) {
         self.gradient.write(into);
         self.absolute.write(into);

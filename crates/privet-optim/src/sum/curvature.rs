@@ -13,7 +13,7 @@
 //! - Tested by `curvature_is_exact_in_any_order_and_near_the_true_one`.
 
 use super::exact::{ExactPlan, ExactSum, exact_point, exponent_above};
-use super::gradient::PART;
+use super::gradient::ROWS_PER_PART;
 use super::{Block, Statistic};
 use crate::kernel::{Kernel, dispatch};
 use crate::loss::Loss;
@@ -103,10 +103,11 @@ impl Kernel for Pass<'_> {
         let ExactCurvature { loss, radius, slope, .. } = self.statistic;
         let ((weight_unit, entry_unit), most) = (self.statistic.units(), loss.curvature());
         let columns = self.rows.columns();
-        let (mut margins, mut slopes, mut weights) = ([0.0; PART], [0.0; PART], [0.0; PART]);
+        let (mut margins, mut slopes, mut weights) =
+            ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
         let mut entries: Vec<(usize, f64)> = Vec::new();
         let mut fine = true;
-        for part in self.rows.parts(PART) {
+        for part in self.rows.parts(ROWS_PER_PART) {
             let margins = &mut margins[..part.rows()];
             let (slopes, weights) = (&mut slopes[..part.rows()], &mut weights[..part.rows()]);
             part.margins::<F>(self.theta, margins);

@@ -79,9 +79,9 @@ pub enum Part {
 }
 
 /// Steps per unit of a number z, 2²⁰.
-const SCALE: f64 = 1_048_576.0;
+const STEPS_PER_UNIT: f64 = 1_048_576.0;
 /// The number 1 in units.
-const ONE: i64 = 1 << 40;
+const ONE_IN_UNITS: i64 = 1 << 40;
 /// Rows whose units are added in 64 bits.
 const FLIGHT: usize = 1 << 16;
 
@@ -98,7 +98,7 @@ impl Slot {
 
 impl Described {
     /// The unit of the entries.
-    pub const UNIT: f64 = 1.0 / ONE as f64;
+    pub const UNIT: f64 = 1.0 / ONE_IN_UNITS as f64;
 
     /// The number of numeric columns.
     pub fn numbers(&self) -> usize {
@@ -162,20 +162,20 @@ impl Described {
         numbers.clear();
         let (mut at, mut whole) = (0, true);
         if self.rows {
-            sums[0] += ONE;
+            sums[0] += ONE_IN_UNITS;
             at = 1;
         }
         for slot in &self.slots {
             match *slot {
                 Slot::Cells { first, count } => {
                     if let Some(column) = block.first_entry(row, first..first + count) {
-                        sums[at + column - first] += ONE;
+                        sums[at + column - first] += ONE_IN_UNITS;
                     }
                 }
                 Slot::Classes { count } => {
                     let class = SoftmaxGradient::class(label, count);
                     if class < count {
-                        sums[at + class] += ONE;
+                        sums[at + class] += ONE_IN_UNITS;
                     }
                 }
                 Slot::Number { column, missing, bins } => {
@@ -187,15 +187,15 @@ impl Described {
                     whole &= !is_missing;
                     let own = at + bins + usize::from(missing.is_some());
                     if is_missing {
-                        sums[at + bins] += ONE;
+                        sums[at + bins] += ONE_IN_UNITS;
                     } else {
-                        sums[at + bin(k, bins)] += ONE;
-                        sums[own] += k * SCALE as i64;
+                        sums[at + bin(k, bins)] += ONE_IN_UNITS;
+                        sums[own] += k * STEPS_PER_UNIT as i64;
                         sums[own + 1] += k * k;
                     }
                 }
                 Slot::Share { column } => {
-                    sums[at] += truncated(block.entry(row, column)).max(0) * SCALE as i64;
+                    sums[at] += truncated(block.entry(row, column)).max(0) * STEPS_PER_UNIT as i64;
                 }
             }
             at += slot.entries();
@@ -204,9 +204,9 @@ impl Described {
             return;
         }
         if self.of_whole_records() > 0 {
-            sums[at] += ONE;
+            sums[at] += ONE_IN_UNITS;
             for (place, k) in numbers.iter().enumerate() {
-                sums[at + 1 + 2 * place] += k * SCALE as i64;
+                sums[at + 1 + 2 * place] += k * STEPS_PER_UNIT as i64;
                 sums[at + 2 + 2 * place] += k * k;
             }
             at += self.of_whole_records();
@@ -222,12 +222,12 @@ impl Described {
 
 /// z in units of 2⁻²⁰, at most 2²⁰ of them; 0 for NaN.
 fn truncated(z: f64) -> i64 {
-    if z.is_nan() { 0 } else { (z.clamp(-1.0, 1.0) * SCALE) as i64 }
+    if z.is_nan() { 0 } else { (z.clamp(-1.0, 1.0) * STEPS_PER_UNIT) as i64 }
 }
 
 /// The index of the bin of [−1, 1] that holds `k`; the upper end belongs to the last.
 fn bin(k: i64, bins: usize) -> usize {
-    let (from_low, span) = (k + SCALE as i64, 2 * SCALE as i64);
+    let (from_low, span) = (k + STEPS_PER_UNIT as i64, 2 * STEPS_PER_UNIT as i64);
     let place = i128::from(from_low) * bins as i128 / i128::from(span);
     (place as usize).min(bins.saturating_sub(1))
 }
@@ -375,7 +375,7 @@ mod tests {
                 let found = units(&query, &matrix, &labels);
                 let mut at = 0;
                 for part in query.parts() {
-                    let one = i128::from(ONE);
+                    let one = i128::from(ONE_IN_UNITS);
                     match part {
                         Part::OneOf(count) => {
                             let cells = &found[at..at + count];

@@ -31,14 +31,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Limits, in rows and in bytes, of the rows of a file that are visited together where no sum is
 /// computed.
-const LOOK: usize = 1 << 14;
+const VISITED_PORTION: usize = 1 << 14;
 const LOOK_BYTES: u64 = 1 << 24;
 
 /// Lower bound on the bytes of a piece with the results computed from it.
 const A_PIECE: u64 = 1 << 26;
 
 /// Bytes of rows that are added at a time: they stay in a core's own cache between reading and adding.
-const PORTION: u64 = 1 << 19;
+const PORTION_BYTES: u64 = 1 << 19;
 
 /// A table in files of row blocks.
 pub struct OnDisk {
@@ -73,7 +73,7 @@ impl OnDisk {
             true => Some(pool(threads as usize)?),
             false => None,
         };
-        let (norms, portion) = (OnceLock::new(), PORTION.min(memory));
+        let (norms, portion) = (OnceLock::new(), PORTION_BYTES.min(memory));
         Ok(Self { files, norms, portion, few, read: AtomicU64::new(0) })
     }
 
@@ -132,7 +132,7 @@ impl OnDisk {
         see: &mut dyn FnMut(&T) -> Result<(), RecordsError>,
     ) -> Result<(), RecordsError> {
         let rows = self.files.rows();
-        let look = LOOK.min(self.rows_in(LOOK_BYTES));
+        let look = VISITED_PORTION.min(self.rows_in(LOOK_BYTES));
         let ranges: Vec<Range<usize>> =
             (0..rows.max(1)).step_by(look).map(|start| start..rows.min(start + look)).collect();
         let together = self.with_threads(rayon::current_num_threads);
@@ -353,7 +353,7 @@ impl SumBackEnd for Labelled<'_> {
         let grain = statistic.grain(columns);
         self.disk.with_threads(|| {
             let ahead = rayon::current_num_threads();
-            pieces::summed(statistic, rows, columns, |piece| {
+            pieces::sum_pieces(statistic, rows, columns, |piece| {
                 let next = piece.end + ahead.saturating_sub(1) * piece.len();
                 self.disk.files.expect(next..next.saturating_add(piece.len()));
                 let at_a_time = match grain {
@@ -409,11 +409,11 @@ impl Records for Labelled<'_> {
     }
 
     fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
-        query.put(self)
+        query.sum_with(self)
     }
 
     fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
-        query.put(self)
+        query.sum_with(self)
     }
 }
 

@@ -28,7 +28,7 @@
 //! - Multipliers are computed record by record without fused operations: the same on every processor.
 //! - Tested by `order_and_sharding_do_not_matter`, `storage_does_not_matter`, `agrees_with_integers`.
 
-use super::gradient::PART;
+use super::gradient::ROWS_PER_PART;
 use super::{Block, Statistic};
 use crate::kernel::{Kernel, dispatch};
 use crate::loss::Loss;
@@ -232,11 +232,11 @@ impl Kernel for ExactPass<'_> {
     #[inline(always)]
     fn run<const F: bool>(self) -> bool {
         let ExactGradient { loss, slope, .. } = self.statistic;
-        let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
+        let (mut margins, mut multipliers) = ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
         let mut fine = true;
         // Both are powers of two, so that a product with the inverse is the quotient.
         let (unit, per_unit) = (self.plan.multiplier_unit, 1.0 / self.plan.multiplier_unit);
-        for part in self.rows.parts(PART) {
+        for part in self.rows.parts(ROWS_PER_PART) {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
             part.margins::<F>(self.theta, margins);

@@ -1,9 +1,9 @@
 //! Loss and gradient in one pass over the rows; and the gradient in double-double.
 //!
-//! Rows are processed [`PART`] at a time: margins, then all losses and multipliers (vectorised), then
-//! the gradient while the rows are still in cache. The gradient is summed over flights of rows (512, or
-//! more when there are many columns) and the flights' sums are added up, so few roundings lie between a
-//! term and the total.
+//! Rows are processed [`ROWS_PER_PART`] at a time: margins, then all losses and multipliers (vectorised),
+//! then the gradient while the rows are still in cache. The gradient is summed over flights of rows (512,
+//! or more when there are many columns) and the flights' sums are added up, so few roundings lie between
+//! a term and the total.
 
 use super::{Block, Statistic};
 use crate::double_double::DoubleDouble;
@@ -12,7 +12,7 @@ use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
 /// Rows whose margins are kept at a time.
-pub(super) const PART: usize = 128;
+pub(super) const ROWS_PER_PART: usize = 128;
 
 /// The sums Σℓ and Σℓ′·x at θ, in f64.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct GradientSum {
 
 /// Rows over which a gradient is summed before it joins the total.
 fn flight(columns: usize) -> usize {
-    (columns / 4).next_multiple_of(PART).max(512)
+    (columns / 4).next_multiple_of(ROWS_PER_PART).max(512)
 }
 
 impl Statistic for LossAndGradient {
@@ -106,9 +106,9 @@ impl Kernel for Pass<'_> {
 
     #[inline(always)]
     fn run<const F: bool>(self) -> (f64, f64) {
-        let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
+        let (mut margins, mut multipliers) = ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
         let (mut value, mut absolute) = (0.0, 0.0);
-        for part in self.rows.parts(PART) {
+        for part in self.rows.parts(ROWS_PER_PART) {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
             part.margins::<F>(self.theta, margins);
@@ -219,9 +219,9 @@ impl Kernel for PrecisePass<'_> {
         let term =
             |j: usize, x: f32| DoubleDouble { high: theta[j], low: tail[j] }.times(f64::from(x));
         let columns = self.rows.columns().max(1);
-        let mut buffer = [DoubleDouble::ZERO; PART];
+        let mut buffer = [DoubleDouble::ZERO; ROWS_PER_PART];
         let mut absolute = 0.0;
-        for part in self.rows.parts(PART) {
+        for part in self.rows.parts(ROWS_PER_PART) {
             let margins = &mut buffer[..part.rows()];
             margins.fill(DoubleDouble::ZERO);
             if let Some(values) = part.dense() {

@@ -3,7 +3,7 @@
 //! Solvers use these to choose directions only; no certificate rests on them, so their sums carry no
 //! error bound.
 
-use super::gradient::PART;
+use super::gradient::ROWS_PER_PART;
 use super::{Block, Statistic};
 use crate::kernel::{Kernel, dense, dispatch, fma};
 use crate::loss::Loss;
@@ -38,7 +38,7 @@ impl Statistic for Hessian {
     }
     /// With a stride, parts are scaled by their number in the block.
     fn grain(&self, _columns: usize) -> Option<usize> {
-        (self.stride <= 1).then_some(PART)
+        (self.stride <= 1).then_some(ROWS_PER_PART)
     }
     fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
         dispatch(HessianPass { statistic: self, rows: block, sum: into });
@@ -67,12 +67,12 @@ impl Kernel for HessianPass<'_> {
     fn run<const F: bool>(self) {
         let Hessian { loss, theta, stride } = self.statistic;
         let columns = self.rows.columns();
-        let (mut margins, mut weights) = ([0.0; PART], [0.0; PART]);
+        let (mut margins, mut weights) = ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
         let mut scratch = match self.rows.dense() {
             Some(_) => vec![0.0; dense::gram_scratch(columns)],
             None => Vec::new(),
         };
-        let parts = || self.rows.parts(PART).step_by((*stride).max(1) as usize);
+        let parts = || self.rows.parts(ROWS_PER_PART).step_by((*stride).max(1) as usize);
         let taken: usize = parts().map(|part| part.rows()).sum();
         let scale = self.rows.rows() as f64 / taken.max(1) as f64;
         for part in parts() {
@@ -134,7 +134,7 @@ impl Statistic for HessianDiagonal {
         8 * columns
     }
     fn grain(&self, _columns: usize) -> Option<usize> {
-        Some(PART)
+        Some(ROWS_PER_PART)
     }
     fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
         dispatch(DiagonalPass { statistic: self, rows: block, sum: into });
@@ -156,8 +156,8 @@ impl Kernel for DiagonalPass<'_> {
     #[inline(always)]
     fn run<const F: bool>(self) {
         let HessianDiagonal { loss, theta } = self.statistic;
-        let (mut margins, mut weights) = ([0.0; PART], [0.0; PART]);
-        for part in self.rows.parts(PART) {
+        let (mut margins, mut weights) = ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
+        for part in self.rows.parts(ROWS_PER_PART) {
             let (margins, weights) = (&mut margins[..part.rows()], &mut weights[..part.rows()]);
             part.margins::<F>(theta, margins);
             loss.second_derivatives::<F>(margins, part.labels(), weights);
@@ -189,7 +189,7 @@ impl Statistic for HessianVector {
         8 * columns
     }
     fn grain(&self, _columns: usize) -> Option<usize> {
-        Some(PART)
+        Some(ROWS_PER_PART)
     }
     fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
         dispatch(VectorPass { statistic: self, rows: block, sum: into });
@@ -211,8 +211,9 @@ impl Kernel for VectorPass<'_> {
     #[inline(always)]
     fn run<const F: bool>(self) {
         let HessianVector { loss, theta, direction } = self.statistic;
-        let (mut margins, mut along, mut weights) = ([0.0; PART], [0.0; PART], [0.0; PART]);
-        for part in self.rows.parts(PART) {
+        let (mut margins, mut along, mut weights) =
+            ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
+        for part in self.rows.parts(ROWS_PER_PART) {
             let count = part.rows();
             let (margins, along) = (&mut margins[..count], &mut along[..count]);
             let weights = &mut weights[..count];

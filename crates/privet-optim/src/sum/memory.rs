@@ -185,7 +185,7 @@ impl SumBackEnd for InMemory<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let columns = self.features.columns();
         let whole = self.whole();
-        pieces::summed(statistic, self.labels.len(), columns, |piece| {
+        pieces::sum_pieces(statistic, self.labels.len(), columns, |piece| {
             let mut sum = statistic.zero(columns);
             statistic.add(whole.part(piece), &mut sum);
             Ok(sum)
@@ -227,10 +227,10 @@ impl Records for InMemory<'_> {
     }
 
     fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
-        query.put(self)
+        query.sum_with(self)
     }
 
     fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
-        query.put(self)
+        query.sum_with(self)
     }
 }

@@ -1,20 +1,20 @@
 //! Messages between machines: queries and answers.
 //!
-//! A [`RemoteQuery`] carries the identity of its table (a number drawn for each) and its own number among
+//! A [`QueryMessage`] carries the identity of its table (a number drawn for each) and its own number among
 //! that table's queries, so that no two are alike. An answer carries the digest of the exact text of
 //! its query, its place (its piece, or its first row) and a checksum. An answer to another query, of
 //! another place, or changed on the way is refused. This detects accidents, not dishonest machines.
 
 use super::RecordsError;
-use super::carried::Carried;
-use super::remote_query::QueryKind;
+use super::carried::Transferable;
+use super::remote_query::RemoteQuery;
 use privet_data::keyed;
 use serde::{Deserialize, Serialize};
 
 /// A query of rows on other machines, as sent.
 #[derive(Debug, Clone)]
-pub struct RemoteQuery {
-    asking: QueryKind,
+pub struct QueryMessage {
+    query: RemoteQuery,
     text: String,
     digest: u64,
 }
@@ -22,35 +22,36 @@ pub struct RemoteQuery {
 /// The text of a query.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct QueryText {
     table: u64,
     number: u64,
-    asking: QueryKind,
+    #[serde(rename = "asking")]
+    query: RemoteQuery,
 }
 
-impl RemoteQuery {
+impl QueryMessage {
     /// The query with this number of a table.
-    pub fn new(table: u64, number: u64, asking: QueryKind) -> Result<Self, RecordsError> {
-        let written = Written { table, number, asking };
+    pub fn new(table: u64, number: u64, query: RemoteQuery) -> Result<Self, RecordsError> {
+        let written = QueryText { table, number, query };
         let text = serde_json::to_string(&written)
             .map_err(|_| RecordsError::BackEnd("the question cannot be written".into()))?;
-        Ok(Self::of(text, written.asking))
+        Ok(Self::of(text, written.query))
     }
 
     /// Parses a query's text on the receiving machine.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
-        let Written { asking, .. } = serde_json::from_str(text)?;
-        Ok(Self::of(text.into(), asking))
+        let QueryText { query, .. } = serde_json::from_str(text)?;
+        Ok(Self::of(text.into(), query))
     }
 
-    fn of(text: String, asking: QueryKind) -> Self {
+    fn of(text: String, query: RemoteQuery) -> Self {
         let digest = keyed::hash("question", &keyed::key(0), &[text.as_bytes()]);
-        Self { asking, text, digest }
+        Self { query, text, digest }
     }
 
     /// The query itself.
-    pub fn asking(&self) -> &QueryKind {
-        &self.asking
+    pub fn query(&self) -> &RemoteQuery {
+        &self.query
     }
 
     /// The text that is sent.
@@ -59,7 +60,7 @@ impl RemoteQuery {
     }
 
     /// Wraps an answer for this place with the query's digest and a checksum.
-    pub(super) fn sealed(&self, place: usize, answer: &[u8]) -> Vec<u8> {
+    pub(super) fn seal_answer(&self, place: usize, answer: &[u8]) -> Vec<u8> {
         let mut sealed = Vec::with_capacity(3 * size_of::<u64>() + answer.len());
         self.digest.write(&mut sealed);
         (place as u64).write(&mut sealed);
@@ -69,14 +70,14 @@ impl RemoteQuery {
     }
 
     /// Unwraps an answer to this query: its place and its bytes.
-    pub(super) fn opened<'a>(
+    pub(super) fn open_answer<'a>(
         &self,
         mut sealed: &'a [u8],
     ) -> Result<(usize, &'a [u8]), RecordsError> {
-        let mut next = || u64::read(&mut sealed).ok_or_else(changed);
+        let mut next = || u64::read(&mut sealed).ok_or_else(damaged_answer);
         let (digest, place, sum) = (next()?, next()?, next()?);
         if checksum(digest, place, sealed) != sum {
-            return Err(changed());
+            return Err(damaged_answer());
         }
         if digest != self.digest {
             return Err(RecordsError::BackEnd(
@@ -87,11 +88,11 @@ impl RemoteQuery {
     }
 
     /// Unwraps several answers.
-    pub(super) fn all_opened<'a>(
+    pub(super) fn open_answers<'a>(
         &self,
         parts: &'a [impl AsRef<[u8]>],
     ) -> Result<Vec<(usize, &'a [u8])>, RecordsError> {
-        parts.iter().map(|part| self.opened(part.as_ref())).collect()
+        parts.iter().map(|part| self.open_answer(part.as_ref())).collect()
     }
 }
 
@@ -99,7 +100,7 @@ fn checksum(digest: u64, place: u64, answer: &[u8]) -> u64 {
     keyed::hash("answer", &keyed::key(digest), &[&place.to_le_bytes(), answer])
 }
 
-fn changed() -> RecordsError {
+fn damaged_answer() -> RecordsError {
     RecordsError::BackEnd("an answer was changed or cut off on its way".into())
 }
 
@@ -107,31 +108,31 @@ fn changed() -> RecordsError {
 mod tests {
     use super::*;
 
-    fn query(table: u64, number: u64) -> RemoteQuery {
-        RemoteQuery::new(table, number, QueryKind::Rows { places: vec![1, 2] }).unwrap()
+    fn query(table: u64, number: u64) -> QueryMessage {
+        QueryMessage::new(table, number, RemoteQuery::Rows { places: vec![1, 2] }).unwrap()
     }
 
     #[test]
     fn an_answer_opens_for_its_own_question_alone() {
         let asked = query(7, 3);
-        let sealed = asked.sealed(5, b"sum");
-        assert_eq!(asked.opened(&sealed).unwrap(), (5, &b"sum"[..]));
-        let read = RemoteQuery::read(asked.text()).unwrap();
-        assert_eq!(read.opened(&sealed).unwrap(), (5, &b"sum"[..]));
+        let sealed = asked.seal_answer(5, b"sum");
+        assert_eq!(asked.open_answer(&sealed).unwrap(), (5, &b"sum"[..]));
+        let read = QueryMessage::read(asked.text()).unwrap();
+        assert_eq!(read.open_answer(&sealed).unwrap(), (5, &b"sum"[..]));
         for other in [query(7, 4), query(8, 3)] {
-            assert!(other.opened(&sealed).is_err());
+            assert!(other.open_answer(&sealed).is_err());
         }
     }
 
     #[test]
     fn every_bit_of_an_answer_counts() {
         let query = query(7, 3);
-        let sealed = query.sealed(5, b"sum");
+        let sealed = query.seal_answer(5, b"sum");
         for bit in 0..8 * sealed.len() {
             let mut other = sealed.clone();
             other[bit / 8] ^= 1 << (bit % 8);
-            assert!(query.opened(&other).is_err(), "bit {bit}");
+            assert!(query.open_answer(&other).is_err(), "bit {bit}");
         }
-        assert!((0..sealed.len()).all(|length| query.opened(&sealed[..length]).is_err()));
+        assert!((0..sealed.len()).all(|length| query.open_answer(&sealed[..length]).is_err()));
     }
 }

@@ -34,7 +34,7 @@ mod softmax;
 mod table;
 
 pub use block::Block;
-pub use carried::Carried;
+pub use carried::Transferable;
 pub use curvature::ExactCurvature;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
@@ -44,12 +44,12 @@ pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, Prec
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
 pub use memory::InMemory;
-pub use message::RemoteQuery;
+pub use message::QueryMessage;
 pub use occupied::Occupied;
 pub use query::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Summable, Sums};
 pub use recentring::Recentring;
-pub use remote::{Elsewhere, Remote};
-pub use remote_query::{QueryKind, RemoteRows, answered, merged, rows_at};
+pub use remote::{Remote, RowMachines};
+pub use remote_query::{RemoteQuery, RemoteRows, answer_query, merge_answers, rows_at};
 pub use softmax::SoftmaxGradient;
 pub use table::Table;
 
@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 /// A query of records whose answer is a sum over them.
 pub trait Statistic: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// The sum, or a partial one.
-    type Sum: Send + Carried;
+    type Sum: Send + Transferable;
 
     /// The name under which other machines find the kernel.
     const NAME: &'static str;

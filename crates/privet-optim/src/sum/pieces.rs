@@ -14,12 +14,12 @@ use std::ops::Range;
 /// The largest number of pieces at a time.
 const PIECES: usize = 64;
 /// The smallest number of rows in a piece.
-const SHORTEST: usize = 1024;
+const FEWEST_PIECE_ROWS: usize = 1024;
 /// The largest number of rows in a piece.
-const LONGEST: usize = 1 << 18;
+const MOST_PIECE_ROWS: usize = 1 << 18;
 /// For dense rows of up to this many columns, also the largest size in bytes: the part of a file that a
 /// thread holds.
-const WIDE: (usize, usize) = (4096, 1 << 25);
+const DENSE_PIECE: (usize, usize) = (4096, 1 << 25);
 /// Beyond eight pieces, their partial sums together take at most this many bytes (they are allocated
 /// and merged in every pass), and always at most the rows' own or four times this.
 const PIECE_BYTES: usize = 1 << 20;
@@ -30,13 +30,15 @@ const MOST_BYTES: usize = 1 << 30;
 
 /// The number of pieces for a sum whose partial sums take `bytes`.
 pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
-    let (most_columns, most_bytes) = WIDE;
+    let (most_columns, most_bytes) = DENSE_PIECE;
     // Sparse rows may have any number of columns, which does not determine their size.
     let wide = match columns <= most_columns {
         true => rows.saturating_mul(4 * columns).div_ceil(most_bytes),
         false => 0,
     };
-    at_a_time(rows, columns, bytes).max(rows.div_ceil(LONGEST)).max(wide.min(rows / SHORTEST))
+    at_a_time(rows, columns, bytes)
+        .max(rows.div_ceil(MOST_PIECE_ROWS))
+        .max(wide.min(rows / FEWEST_PIECE_ROWS))
 }
 
 /// The number of pieces that are summed before they are merged.
@@ -45,7 +47,7 @@ fn at_a_time(rows: usize, columns: usize, bytes: usize) -> usize {
     let cheap = (PIECE_BYTES / bytes).max((FEW_BYTES / bytes).clamp(2, 8));
     let dense = rows.saturating_mul(columns).saturating_mul(4);
     let room = (4 * PIECE_BYTES).max(dense).min(MOST_BYTES) / bytes;
-    (rows / SHORTEST).min(PIECES).min(cheap).min(room).max(1)
+    (rows / FEWEST_PIECE_ROWS).min(PIECES).min(cheap).min(room).max(1)
 }
 
 /// The rows of piece `piece` of `pieces`.
@@ -55,7 +57,7 @@ pub fn rows_of(piece: usize, pieces: usize, rows: usize) -> Range<usize> {
 }
 
 /// The sum over all pieces, in parallel, merged in order.
-pub(super) fn summed<S: Statistic>(
+pub(super) fn sum_pieces<S: Statistic>(
     statistic: &S,
     rows: usize,
     columns: usize,
@@ -95,10 +97,13 @@ mod tests {
                 assert_eq!(ranges[0].start, 0);
                 assert_eq!(ranges[count - 1].end, rows);
                 assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
-                assert!(ranges.iter().all(|range| range.len() <= LONGEST));
+                assert!(ranges.iter().all(|range| range.len() <= MOST_PIECE_ROWS));
                 let wide = pieces(rows, 300, bytes);
                 let longest = rows_of(0, wide, rows).len().max(rows_of(wide - 1, wide, rows).len());
-                assert!(longest * 300 * 4 <= WIDE.1 + 300 * 4 || longest <= 2 * SHORTEST);
+                assert!(
+                    longest * 300 * 4 <= DENSE_PIECE.1 + 300 * 4
+                        || longest <= 2 * FEWEST_PIECE_ROWS
+                );
                 let together = at_a_time(rows, 50, bytes);
                 assert!(together == 1 || together * bytes <= MOST_BYTES);
             }

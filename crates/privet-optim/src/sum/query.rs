@@ -7,9 +7,9 @@
 //! machines.
 
 use super::{
-    Carried, Count, Described, ExactCurvature, ExactGradient, ExactGram, ExactSum, Gradient,
-    GradientSum, Hessian, HessianDiagonal, HessianVector, LossAndGradient, Occupied,
-    PreciseGradient, PreciseSum, Records, RecordsError, SoftmaxGradient, Statistic,
+    Count, Described, ExactCurvature, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum,
+    Hessian, HessianDiagonal, HessianVector, LossAndGradient, Occupied, PreciseGradient,
+    PreciseSum, Records, RecordsError, SoftmaxGradient, Statistic, Transferable,
 };
 use privet_data::Target;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl Labels {
     }
 }
 
-macro_rules! questions {
+macro_rules! query_list {
     ($(#[$doc:meta])* $list:ident, $sums:ident, $ask:ident:
      $($(#[$each:meta])* $kind:ident($statistic:ty) => $variant:ident;)*) => {
         $(#[$doc])*
@@ -92,7 +92,7 @@ macro_rules! questions {
         }
 
         $(impl Summable for $statistic {
-            fn asked<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError> {
+            fn sum_over<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError> {
                 match records.$ask(&$list::$kind(self.clone()))? {
                     $sums::$variant(sum) => Ok(sum),
                     #[allow(unreachable_patterns)]
@@ -110,7 +110,7 @@ macro_rules! questions {
             }
 
             /// Passes the statistic, with its own type, to `answer`.
-            pub(super) fn put<A: SumBackEnd>(&self, answer: &A) -> Result<$sums, RecordsError> {
+            pub(super) fn sum_with<A: SumBackEnd>(&self, answer: &A) -> Result<$sums, RecordsError> {
                 Ok(match self {
                     $(Self::$kind(statistic) => $sums::$variant(answer.answer(statistic)?),)*
                 })
@@ -122,7 +122,7 @@ macro_rules! questions {
 /// A statistic that is on one of the lists.
 pub trait Summable: Statistic {
     /// Returns its sum over the records.
-    fn asked<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError>;
+    fn sum_over<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError>;
 }
 
 /// A back end's implementation for any statistic.
@@ -151,7 +151,7 @@ pub enum InnerAnswer {
     Vector(Vec<f64>),
 }
 
-questions! {
+query_list! {
     /// Sums that are released.
     Exact, ExactAnswer, exact:
     /// Gradient, Σ trunc(ℓ′)·x.
@@ -170,7 +170,7 @@ questions! {
     Count(Count) => Count;
 }
 
-questions! {
+query_list! {
     /// Sums that solvers need.
     Inner, InnerAnswer, inner:
     /// Loss and gradient, Σℓ and Σ∇ℓ.
@@ -201,7 +201,7 @@ impl ExactAnswer {
 pub trait Sums: Records {
     /// The sum over all rows.
     fn sum<S: Summable>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
-        statistic.asked(self)
+        statistic.sum_over(self)
     }
 }
 

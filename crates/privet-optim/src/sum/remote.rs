@@ -1,16 +1,18 @@
 //! The back end of other machines: a table whose rows are summed where they are, never fetched.
 //!
-//! An implementation of [`Elsewhere`] sends a [`RemoteQuery`] to the machines that keep the rows and
+//! An implementation of [`RowMachines`] sends a [`QueryMessage`] to the machines that keep the rows and
 //! returns the parts of the answer. Here they are merged: exact sums as they come, others in the order
 //! of their pieces, so that a model has the same bits as from memory. Each part is checked to answer
-//! this very query, and to be of its piece or its rows ([`RemoteQuery`]). The rows of the parts of a sum
+//! this very query, and to be of its piece or its rows ([`QueryMessage`]). The rows of the parts of a sum
 //! are checked by their number and by a sum of checksums of the rows (`block::print_of_rows`), so that
 //! an engine that counts some twice, or leaves some out, by accident is detected. Noise is drawn by the
 //! holder of this table, and nowhere else.
 
-use super::carried::Carried;
-use super::message::RemoteQuery;
-use super::remote_query::{Counted, Merging, QueryKind, RemoteRows, answers, odd, unaccepted};
+use super::carried::Transferable;
+use super::message::QueryMessage;
+use super::remote_query::{
+    Merging, RemoteQuery, RemoteRows, RowsIdentity, answers, count_unaccepted, misfit_answer,
+};
 use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
 use crate::loss::Loss;
 use privet_data::Dataset;
@@ -21,10 +23,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 /// Machines that keep rows.
-pub trait Elsewhere: Send + Sync {
-    /// Returns the parts of the answer: for an [`QueryKind::Inner`] one for each piece, in their order;
-    /// for an [`QueryKind::Rows`] in the order of the rows.
-    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError>;
+pub trait RowMachines: Send + Sync {
+    /// Returns the parts of the answer: for an [`RemoteQuery::Inner`] one for each piece, in their order;
+    /// for an [`RemoteQuery::Rows`] in the order of the rows.
+    fn ask(&self, query: &QueryMessage) -> Result<Vec<Vec<u8>>, RecordsError>;
 }
 
 /// A table on other machines; each row was checked there against the plan's admission rule.
@@ -42,7 +44,7 @@ impl<E> std::fmt::Debug for Remote<E> {
     }
 }
 
-impl<E: Elsewhere> Remote<E> {
+impl<E: RowMachines> Remote<E> {
     /// The table of rows with these facts. The machines that keep them must have checked each by the
     /// plan's own rule.
     pub fn new(elsewhere: E, kept: RemoteRows) -> Self {
@@ -51,15 +53,15 @@ impl<E: Elsewhere> Remote<E> {
     }
 
     /// Sends a query; returns it with the parts of the answer as they came.
-    fn ask(&self, asking: QueryKind) -> Result<(RemoteQuery, Vec<Vec<u8>>), RecordsError> {
+    fn ask(&self, asking: RemoteQuery) -> Result<(QueryMessage, Vec<Vec<u8>>), RecordsError> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let query = RemoteQuery::new(self.number, number, asking)?;
+        let query = QueryMessage::new(self.number, number, asking)?;
         let parts = self.elsewhere.ask(&query)?;
         Ok((query, parts))
     }
 
     /// The machines that keep the rows.
-    pub fn elsewhere(&self) -> &E {
+    pub fn machines(&self) -> &E {
         &self.elsewhere
     }
 
@@ -74,7 +76,7 @@ struct View<'a, E> {
     moved: Option<Centre>,
 }
 
-impl<'a, E: Elsewhere> View<'a, E> {
+impl<'a, E: RowMachines> View<'a, E> {
     fn columns(&self) -> usize {
         self.table.kept.columns() + usize::from(self.moved.is_some())
     }
@@ -105,7 +107,7 @@ fn not_shown() -> RecordsError {
     RecordsError::BackEnd("rows on other machines are not shown, only summed".into())
 }
 
-impl<E: Elsewhere> Table for Remote<E> {
+impl<E: RowMachines> Table for Remote<E> {
     fn rows(&self) -> usize {
         self.kept.rows()
     }
@@ -129,14 +131,14 @@ impl<E: Elsewhere> Table for Remote<E> {
         if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.kept.rows()) {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
-        let (query, parts) = self.ask(QueryKind::Rows { places: places.to_vec() })?;
-        let found = query.all_opened(&parts)?;
+        let (query, parts) = self.ask(RemoteQuery::Rows { places: places.to_vec() })?;
+        let found = query.open_answers(&parts)?;
         let blocks: Vec<&[u8]> = found.iter().map(|(_, block)| *block).collect();
-        let rows = block::from_bytes(&blocks).map_err(|_| odd())?;
+        let rows = block::from_bytes(&blocks).map_err(|_| misfit_answer())?;
         let fits = rows.rows() == places.len()
             && rows.features.columns() == self.columns()
             && as_placed(places, &found);
-        if fits { Ok(rows) } else { Err(odd()) }
+        if fits { Ok(rows) } else { Err(misfit_answer()) }
     }
 
     fn is_vouched_for(&self) -> bool {
@@ -156,7 +158,7 @@ impl<E: Elsewhere> Table for Remote<E> {
     }
 }
 
-impl<E: Elsewhere> Table for View<'_, E> {
+impl<E: RowMachines> Table for View<'_, E> {
     fn rows(&self) -> usize {
         self.table.kept.rows()
     }
@@ -195,13 +197,13 @@ struct Labelled<'a, E> {
     labels: Labels,
 }
 
-impl<E: Elsewhere> Labelled<'_, E> {
-    fn ask(&self, asking: QueryKind) -> Result<(RemoteQuery, Vec<Vec<u8>>), RecordsError> {
+impl<E: RowMachines> Labelled<'_, E> {
+    fn ask(&self, asking: RemoteQuery) -> Result<(QueryMessage, Vec<Vec<u8>>), RecordsError> {
         self.view.table.ask(asking)
     }
 }
 
-impl<E: Elsewhere> Records for Labelled<'_, E> {
+impl<E: RowMachines> Records for Labelled<'_, E> {
     fn rows(&self) -> usize {
         self.view.table.kept.rows()
     }
@@ -212,7 +214,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
 
     fn radius(&self) -> f64 {
         match &self.view.moved {
-            Some(centre) => Centre::reach(centre.radius()),
+            Some(centre) => Centre::norm_bound(centre.radius()),
             None => self.view.table.kept.radius(),
         }
     }
@@ -227,9 +229,9 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
     }
 
     fn labels_accepted(&self, loss: Loss) -> bool {
-        let asking = QueryKind::Unaccepted { labels: self.labels.clone(), loss };
+        let asking = RemoteQuery::Unaccepted { labels: self.labels.clone(), loss };
         let refused =
-            self.ask(asking).and_then(|(query, parts)| unaccepted(&answers(&query, &parts)?));
+            self.ask(asking).and_then(|(query, parts)| count_unaccepted(&answers(&query, &parts)?));
         refused == Ok(0)
     }
 
@@ -238,32 +240,34 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
 
     fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
-        let (asked, parts) = self.ask(QueryKind::Exact { labels, moved, query: query.clone() })?;
+        let (asked, parts) =
+            self.ask(RemoteQuery::Exact { labels, moved, query: query.clone() })?;
         let parts = answers(&asked, &parts)?;
-        if Counted::of_all(&parts)? != self.view.table.kept.counted() {
-            return Err(odd());
+        if RowsIdentity::of_all(&parts)? != self.view.table.kept.identity() {
+            return Err(misfit_answer());
         }
-        query.put(&Merging { parts: &parts, columns: self.columns() })
+        query.sum_with(&Merging { parts: &parts, columns: self.columns() })
     }
 
     fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let (rows, columns) = (self.rows(), self.columns());
         let count = pieces::pieces(rows, columns, query.bytes(columns));
-        let asking = QueryKind::Inner { labels, moved, query: query.clone(), rows, pieces: count };
+        let asking =
+            RemoteQuery::Inner { labels, moved, query: query.clone(), rows, pieces: count };
         let (asked, parts) = self.ask(asking)?;
-        let found = asked.all_opened(&parts)?;
+        let found = asked.open_answers(&parts)?;
         let as_cut = |(piece, (place, part)): (usize, &(usize, &[u8]))| {
-            let found = Counted::read(&mut &part[..]).map(Counted::rows);
+            let found = RowsIdentity::read(&mut &part[..]).map(RowsIdentity::rows);
             piece == *place && found == Some(pieces::rows_of(piece, count, rows).len())
         };
         let parts: Vec<&[u8]> = found.iter().map(|(_, part)| *part).collect();
         if parts.len() != count
             || !found.iter().enumerate().all(as_cut)
-            || Counted::of_all(&parts)? != self.view.table.kept.counted()
+            || RowsIdentity::of_all(&parts)? != self.view.table.kept.identity()
         {
-            return Err(odd());
+            return Err(misfit_answer());
         }
-        query.put(&Merging { parts: &parts, columns })
+        query.sum_with(&Merging { parts: &parts, columns })
     }
 }

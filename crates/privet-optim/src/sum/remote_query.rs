@@ -1,13 +1,13 @@
 //! Rows kept on other machines: the queries sent to them, and their answers.
 //!
-//! An [`QueryKind`] is plain data, and is sent as a [`RemoteQuery`]. A machine answers it for the rows that
-//! it has ([`answered`]), and answers are merged ([`merged`]) in any order where sums are exact, in the
-//! order of their pieces where they are not ([`super::pieces`]). [`super::Remote`] is the table that
-//! sends the queries.
+//! A [`RemoteQuery`] is plain data, and is sent as a [`QueryMessage`]. A machine answers it for the rows that
+//! it has ([`answer_query`]), and answers are merged ([`merge_answers`]) in any order where sums are
+//! exact, in the order of their pieces where they are not ([`super::pieces`]). [`super::Remote`] is the
+//! table that sends the queries.
 
-use super::carried::Carried;
+use super::carried::Transferable;
 use super::memory::{Norms, norms_of};
-use super::message::RemoteQuery;
+use super::message::QueryMessage;
 use super::query::SumBackEnd;
 use super::table::other_target;
 use super::{Block, Exact, Inner, Labels, RecordsError, Statistic};
@@ -23,7 +23,7 @@ use std::cell::RefCell;
 /// A query of rows on other machines, as plain data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum QueryKind {
+pub enum RemoteQuery {
     /// A sum that is released: partial sums of any rows, in any order.
     Exact {
         /// The problem's labels.
@@ -106,8 +106,8 @@ impl RemoteRows {
     }
 
     /// The number and the fingerprint of the rows.
-    pub(super) fn counted(&self) -> Counted {
-        Counted { rows: self.rows as u64, print: self.print }
+    pub(super) fn identity(&self) -> RowsIdentity {
+        RowsIdentity { rows: self.rows as u64, print: self.print }
     }
 
     /// The number of encoded columns.
@@ -134,12 +134,12 @@ impl RemoteRows {
 /// The identity of the rows of a partial answer: their number and their fingerprint. Those of several
 /// parts add up, so that a row counted twice or left out is detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct RowsIdentity {
     rows: u64,
     print: u64,
 }
 
-impl Counted {
+impl RowsIdentity {
     /// The number of rows.
     pub fn rows(self) -> usize {
         self.rows as usize
@@ -156,12 +156,12 @@ impl Counted {
     /// The sum over all parts of an answer.
     pub fn of_all(parts: &[impl AsRef<[u8]>]) -> Result<Self, RecordsError> {
         parts.iter().try_fold(Self::default(), |all, part| {
-            Ok(all.and(Self::read(&mut part.as_ref()).ok_or_else(odd)?))
+            Ok(all.and(Self::read(&mut part.as_ref()).ok_or_else(misfit_answer)?))
         })
     }
 }
 
-impl Carried for Counted {
+impl Transferable for RowsIdentity {
     fn write(&self, into: &mut Vec<u8>) {
         self.rows.write(into);
         self.print.write(into);
@@ -173,95 +173,99 @@ impl Carried for Counted {
 
 /// Computes the answer for these rows, which are piece `piece` (0 for exact sums, which have no
 /// pieces).
-pub fn answered(
-    query: &RemoteQuery,
+pub fn answer_query(
+    query: &QueryMessage,
     piece: usize,
     rows: &Dataset,
 ) -> Result<Vec<u8>, RecordsError> {
     let of = |labels: &Labels| labels.of(&rows.target).ok_or_else(other_target);
-    let answer = match query.asking() {
-        QueryKind::Exact { labels, moved, query } => {
-            let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
-            query.put(&part)?;
-            part.taken()
+    let answer = match query.query() {
+        RemoteQuery::Exact { labels, moved, query } => {
+            let part = PieceRows::new(rows, moved.as_ref(), of(labels)?)?;
+            query.sum_with(&part)?;
+            part.into_bytes()
         }
-        QueryKind::Inner { labels, moved, query, .. } => {
-            let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
-            query.put(&part)?;
-            part.taken()
+        RemoteQuery::Inner { labels, moved, query, .. } => {
+            let part = PieceRows::new(rows, moved.as_ref(), of(labels)?)?;
+            query.sum_with(&part)?;
+            part.into_bytes()
         }
-        QueryKind::Unaccepted { labels, loss } => {
+        RemoteQuery::Unaccepted { labels, loss } => {
             let labels = of(labels)?;
             let refused = labels.iter().filter(|y| !loss.accepts(**y)).count();
             (refused as u64).bytes()
         }
         // The choice among these rows depends on the index of the first: see `rows_at`.
-        QueryKind::Rows { .. } => return Err(odd()),
+        RemoteQuery::Rows { .. } => return Err(misfit_answer()),
     };
-    Ok(query.sealed(piece, &answer))
+    Ok(query.seal_answer(piece, &answer))
 }
 
 /// Answers a query of rows with those that are among these, the first of which has index `first`.
-pub fn rows_at(query: &RemoteQuery, first: usize, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
-    let QueryKind::Rows { places } = query.asking() else { return Err(odd()) };
+pub fn rows_at(
+    query: &QueryMessage,
+    first: usize,
+    rows: &Dataset,
+) -> Result<Vec<u8>, RecordsError> {
+    let RemoteQuery::Rows { places } = query.query() else { return Err(misfit_answer()) };
     let from = places.partition_point(|place| *place < first);
     let upto = places.partition_point(|place| *place < first + rows.rows());
     let here: Vec<usize> = places[from..upto].iter().map(|place| place - first).collect();
-    Ok(query.sealed(first, &block::to_bytes(&rows.select(&here))))
+    Ok(query.seal_answer(first, &block::to_bytes(&rows.select(&here))))
 }
 
 /// Merges several answers to one query, whose sums are exact.
-pub fn merged(
-    query: &RemoteQuery,
+pub fn merge_answers(
+    query: &QueryMessage,
     columns: usize,
     parts: &[impl AsRef<[u8]>],
 ) -> Result<Vec<u8>, RecordsError> {
     let parts = answers(query, parts)?;
-    let answer = match query.asking() {
-        QueryKind::Exact { moved, query, .. } => {
+    let answer = match query.query() {
+        RemoteQuery::Exact { moved, query, .. } => {
             let columns = columns + usize::from(moved.is_some());
-            let sum = query.put(&Merging { parts: &parts, columns })?.sum_bytes();
-            let mut bytes = Counted::of_all(&parts)?.bytes();
+            let sum = query.sum_with(&Merging { parts: &parts, columns })?.sum_bytes();
+            let mut bytes = RowsIdentity::of_all(&parts)?.bytes();
             bytes.extend_from_slice(&sum);
             bytes
         }
-        QueryKind::Unaccepted { .. } => unaccepted(&parts)?.bytes(),
-        QueryKind::Inner { .. } | QueryKind::Rows { .. } => return Err(odd()),
+        RemoteQuery::Unaccepted { .. } => count_unaccepted(&parts)?.bytes(),
+        RemoteQuery::Inner { .. } | RemoteQuery::Rows { .. } => return Err(misfit_answer()),
     };
-    Ok(query.sealed(0, &answer))
+    Ok(query.seal_answer(0, &answer))
 }
 
 /// Unwraps answers, whatever their places.
 pub(super) fn answers<'a>(
-    query: &RemoteQuery,
+    query: &QueryMessage,
     parts: &'a [impl AsRef<[u8]>],
 ) -> Result<Vec<&'a [u8]>, RecordsError> {
-    Ok(query.all_opened(parts)?.into_iter().map(|(_, answer)| answer).collect())
+    Ok(query.open_answers(parts)?.into_iter().map(|(_, answer)| answer).collect())
 }
 
-/// The number of labels not accepted, over all parts of an answer to [`QueryKind::Unaccepted`].
-pub(super) fn unaccepted(parts: &[impl AsRef<[u8]>]) -> Result<u64, RecordsError> {
+/// The number of labels not accepted, over all parts of an answer to [`RemoteQuery::Unaccepted`].
+pub(super) fn count_unaccepted(parts: &[impl AsRef<[u8]>]) -> Result<u64, RecordsError> {
     parts.iter().try_fold(0_u64, |all, part| {
-        Ok(all.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?))
+        Ok(all.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(misfit_answer)?))
     })
 }
 
 /// The error for an answer that does not fit its query.
-pub(super) fn odd() -> RecordsError {
+pub(super) fn misfit_answer() -> RecordsError {
     RecordsError::BackEnd(
         "an answer is not of the kind, the length or the rows that were asked for".into(),
     )
 }
 
 /// Rows that are summed as one piece; keeps their sum as bytes.
-struct Part<'a> {
+struct PieceRows<'a> {
     features: Cow<'a, Matrix>,
     labels: Vec<f64>,
-    counted: Counted,
+    counted: RowsIdentity,
     bytes: RefCell<Vec<u8>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PieceRows<'a> {
     fn new(
         rows: &'a Dataset,
         moved: Option<&Centre>,
@@ -274,20 +278,20 @@ impl<'a> Part<'a> {
             Some(centre) if centre.columns() == rows.features.columns() => {
                 Cow::Owned(centre.rows(&rows.features))
             }
-            Some(_) => return Err(odd()),
+            Some(_) => return Err(misfit_answer()),
             None => Cow::Borrowed(&rows.features),
         };
-        let counted = Counted { rows: labels.len() as u64, print: block::print_of_rows(rows) };
+        let counted = RowsIdentity { rows: labels.len() as u64, print: block::print_of_rows(rows) };
         Ok(Self { features, labels, counted, bytes: Default::default() })
     }
 
     /// The rows' identity, then their sum, as bytes.
-    fn taken(self) -> Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
         self.bytes.into_inner()
     }
 }
 
-impl SumBackEnd for Part<'_> {
+impl SumBackEnd for PieceRows<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let mut sum = statistic.zero(self.features.columns());
         statistic.add(Block::new(&self.features, 0, &self.labels), &mut sum);
@@ -311,11 +315,12 @@ impl<B: AsRef<[u8]>> SumBackEnd for Merging<'_, B> {
         let mut total: Option<S::Sum> = None;
         for part in self.parts {
             let mut bytes = part.as_ref();
-            Counted::read(&mut bytes).ok_or_else(odd)?;
+            RowsIdentity::read(&mut bytes).ok_or_else(misfit_answer)?;
             if bytes.len() != length {
-                return Err(odd());
+                return Err(misfit_answer());
             }
-            let sum = S::Sum::read(&mut bytes).filter(|_| bytes.is_empty()).ok_or_else(odd)?;
+            let sum =
+                S::Sum::read(&mut bytes).filter(|_| bytes.is_empty()).ok_or_else(misfit_answer)?;
             match &mut total {
                 Some(total) => statistic.merge(total, sum),
                 None => total = Some(sum),

@@ -16,8 +16,9 @@
 //!
 //! **Layout.** The K numbers of a column lie side by side, in panels of W ≤ 16 classes: an entry of a
 //! row is read once for W margins and once for W sums, all in vector registers. The softmax itself is
-//! computed over [`PART`] rows at a time, one class after another, so it is vectorised too. A pass over
-//! z stored entries takes 2Kz multiply-adds and reads the matrix once; no other cost is as large.
+//! computed over [`ROWS_PER_PART`] rows at a time, one class after another, so it is vectorised too. A
+//! pass over z stored entries takes 2Kz multiply-adds and reads the matrix once; no other cost is as
+//! large.
 //!
 //! - The label of class k of K is k/K ([`SoftmaxGradient::label`]), so that it fits [`super::Records`].
 //! - Margins are exact, as those of [`super::ExactGradient`] are, at θ truncated by the norm of all
@@ -28,17 +29,17 @@
 //!   `order_does_not_matter_and_no_record_exceeds_its_bound`, `the_largest_terms_do_not_overflow`.
 
 use super::exact::{ExactPlan, ExactSum, FLIGHT, exact_point};
-use super::gradient::PART;
+use super::gradient::ROWS_PER_PART;
 use super::{Block, Statistic};
 use crate::kernel::exponential::exp_nonpositive;
 use crate::kernel::{Kernel, dispatch};
 use serde::{Deserialize, Serialize};
 
 /// The number 1 in units of multipliers.
-const ONE: f64 = 2_097_152.0;
+const ONE_IN_UNITS: f64 = 2_097_152.0;
 
 /// The largest number of classes in a panel: four vectors of four lanes.
-const WIDEST: usize = 16;
+const MOST_PANEL_CLASSES: usize = 16;
 
 /// Flights of rows that are added in 64 bits: 2⁹·2⁵³ units are in range.
 const FLIGHTS: usize = 512;
@@ -101,12 +102,12 @@ impl Statistic for SoftmaxGradient {
     }
 
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
-        let panels = self.classes.div_ceil(WIDEST).max(1);
+        let panels = self.classes.div_ceil(MOST_PANEL_CLASSES).max(1);
         match self.classes.div_ceil(panels) {
             0..=4 => self.add_in_panels::<4>(block, into),
             5..=8 => self.add_in_panels::<8>(block, into),
             9..=12 => self.add_in_panels::<12>(block, into),
-            _ => self.add_in_panels::<WIDEST>(block, into),
+            _ => self.add_in_panels::<MOST_PANEL_CLASSES>(block, into),
         }
     }
 
@@ -171,10 +172,10 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
         let columns = self.rows.columns().max(1);
         let SoftmaxGradient { classes, slope, ref weights, .. } = *self.statistic;
         // Class after class, so that each class's multipliers lie together.
-        let mut table = vec![[0.0; PART]; classes];
-        let mut lanes = [[0.0; W]; PART];
+        let mut table = vec![[0.0; ROWS_PER_PART]; classes];
+        let mut lanes = [[0.0; W]; ROWS_PER_PART];
         let mut fine = true;
-        for part in self.rows.parts(PART) {
+        for part in self.rows.parts(ROWS_PER_PART) {
             let lanes = &mut lanes[..part.rows()];
             for (theta, table) in self.theta.chunks_exact(columns).zip(table.chunks_mut(W)) {
                 part.dots::<F, W>(theta, lanes);
@@ -201,8 +202,9 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
 
 /// Turns margins, class after class, into clipped and truncated multipliers in units.
 #[inline(always)]
-fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &[f64]) {
-    let (mut largest, mut totals, mut squares) = ([f64::MIN; PART], [0.0; PART], [0.0; PART]);
+fn multipliers(table: &mut [[f64; ROWS_PER_PART]], labels: &[f64], slope: f64, weights: &[f64]) {
+    let (mut largest, mut totals, mut squares) =
+        ([f64::MIN; ROWS_PER_PART], [0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
     for margins in &*table {
         for (largest, &margin) in largest.iter_mut().zip(margins) {
             *largest = if margin > *largest { margin } else { *largest };
@@ -216,19 +218,19 @@ fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &
     }
     for values in &mut *table {
         for (value, total) in values.iter_mut().zip(&totals) {
-            *value = (*value / total * ONE).trunc().clamp(0.0, ONE);
+            *value = (*value / total * ONE_IN_UNITS).trunc().clamp(0.0, ONE_IN_UNITS);
         }
     }
     let classes = table.len() as f64;
     for (row, label) in labels.iter().enumerate() {
         if let Some(values) = table.get_mut((label * classes).round() as usize) {
-            values[row] -= ONE;
+            values[row] -= ONE_IN_UNITS;
         }
     }
     for values in &*table {
         squares.iter_mut().zip(values).for_each(|(square, m)| *square += m * m);
     }
-    let limit = (slope * ONE).powi(2) * (1.0 - 1e-15);
+    let limit = (slope * ONE_IN_UNITS).powi(2) * (1.0 - 1e-15);
     let mut factors = squares
         .map(|found| if found > limit { (limit / found).sqrt() * (1.0 - 1e-12) } else { 1.0 });
     for (factor, label) in factors.iter_mut().zip(labels) {
@@ -288,13 +290,15 @@ mod tests {
         let powers: Vec<f64> =
             margins.iter().map(|m| exp_nonpositive::<false>((m - largest).min(0.0))).collect();
         let total: f64 = powers.iter().fold(0.0, |a, b| a + b);
-        let mut m: Vec<i128> =
-            powers.iter().map(|e| ((e / total * ONE) as i128).clamp(0, ONE as i128)).collect();
+        let mut m: Vec<i128> = powers
+            .iter()
+            .map(|e| ((e / total * ONE_IN_UNITS) as i128).clamp(0, ONE_IN_UNITS as i128))
+            .collect();
         let class = SoftmaxGradient::class(label, classes);
         if class < classes {
-            m[class] -= ONE as i128;
+            m[class] -= ONE_IN_UNITS as i128;
         }
-        let limit = (statistic.slope * ONE).powi(2) * (1.0 - 1e-15);
+        let limit = (statistic.slope * ONE_IN_UNITS).powi(2) * (1.0 - 1e-15);
         let squares = m.iter().map(|m| m * m).sum::<i128>() as f64;
         let clipped = (limit / squares).sqrt() * (1.0 - 1e-12);
         let factor = if squares > limit { clipped } else { 1.0 };
@@ -392,7 +396,7 @@ mod tests {
             }
             // A unit of 2⁻²¹ for each of 1,300 rows.
             for (a, b) in found.iter().zip(&expected) {
-                prop_assert!((a - b).abs() <= 1300.0 / ONE, "{a} {b}");
+                prop_assert!((a - b).abs() <= 1300.0 / ONE_IN_UNITS, "{a} {b}");
             }
         }
     }

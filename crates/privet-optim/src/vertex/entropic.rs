@@ -51,7 +51,7 @@ pub struct Entropic {
 
 impl Entropic {
     /// The bound κ on margins.
-    pub fn reach(&self) -> f64 {
+    pub fn margin_bound(&self) -> f64 {
         self.radius * self.bound
     }
 
@@ -59,7 +59,7 @@ impl Entropic {
     /// computed weights.
     pub fn slope_error(&self) -> f64 {
         let rounding = (self.columns as f64 + 8.0) * f64::EPSILON;
-        let margin = self.loss.curvature() * self.reach() * rounding;
+        let margin = self.loss.curvature() * self.margin_bound() * rounding;
         // The last term: rounding of the residual itself, a few units of 2⁻⁵² of a sum of derivatives.
         self.slopes.unit()
             + self.loss.derivative_error()
@@ -70,17 +70,17 @@ impl Entropic {
     /// The part of the distance due to finite arithmetic.
     pub fn slack(&self) -> f64 {
         // Exponents C·g are at most nSκ/λ, rounded relatively.
-        let exponent = self.rows as f64 * self.slopes.clip() * self.reach() / self.entropy;
+        let exponent = self.rows as f64 * self.slopes.clip() * self.margin_bound() / self.entropy;
         let roundings = self.columns as f64 + exponent;
         let weights = 2_f64.powi(-40) + 4.0 * roundings * f64::EPSILON;
         // The weights' own error changes q, too.
         let moved = self.smoothness() / self.entropy * weights;
-        self.reach() / self.entropy * self.rows as f64 * self.slope_error() + moved + weights
+        self.margin_bound() / self.entropy * self.rows as f64 * self.slope_error() + moved + weights
     }
 
     /// The smoothness B.
     fn smoothness(&self) -> f64 {
-        self.rows as f64 * self.loss.curvature() * self.reach() * self.reach()
+        self.rows as f64 * self.loss.curvature() * self.margin_bound() * self.margin_bound()
     }
 
     /// The number of rounds after which the residual is below half of `distance`, from any point that
@@ -91,7 +91,8 @@ impl Entropic {
     ///  1/(1 − √r) ≤ 2(B + λ)/λ. And
     /// (C/λ)‖q − λg‖∞ ≤ (B/λ)‖w − ŵ‖₁ + C‖g − ĝ‖∞.
     pub fn rounds(&self, distance: f64) -> f64 {
-        let shift = 2.0 * self.rows as f64 * self.slopes.clip() * self.reach() / self.entropy;
+        let shift =
+            2.0 * self.rows as f64 * self.slopes.clip() * self.margin_bound() / self.entropy;
         let farthest = (2.0 * self.columns as f64).ln() + shift;
         let start = 3.0 * self.smoothness() / self.entropy * (2.0 * farthest).sqrt() + shift;
         let per_round = 0.5 * (self.entropy / self.smoothness()).ln_1p();

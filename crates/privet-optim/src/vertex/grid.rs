@@ -83,7 +83,7 @@ impl Compressed {
     }
 
     /// The same entries by the other index, in order.
-    fn transposed(&self, lines: usize) -> Self {
+    fn transpose(&self, lines: usize) -> Self {
         let mut starts = vec![0; lines + 1];
         self.at.iter().for_each(|at| starts[*at as usize + 1] += 1);
         for line in 0..lines {
@@ -131,7 +131,7 @@ impl GridMatrix {
                     }
                     by_row.starts.push(by_row.at.len());
                 }
-                let by_column = by_row.transposed(columns);
+                let by_column = by_row.transpose(columns);
                 Entries::Sparse { by_row, by_column }
             }
         };

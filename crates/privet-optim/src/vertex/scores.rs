@@ -151,7 +151,7 @@ impl<'a> ColumnScores<'a> {
 
     /// Makes a move and calls `report` with each column whose score changed (after a pass over all
     /// rows: with every column). A move along a column that does not exist is ignored.
-    pub fn make(&mut self, step: Move, mut report: impl FnMut(usize, i64)) {
+    pub fn apply_move(&mut self, step: Move, mut report: impl FnMut(usize, i64)) {
         if step.column >= self.features.columns() {
             return;
         }
@@ -274,7 +274,7 @@ mod tests {
         let mut scores = ColumnScores::new(&features, labels, loss, slopes).unwrap();
         let mut reported = scores.scores().to_vec();
         for step in path {
-            scores.make(*step, |column, score| reported[column] = score);
+            scores.apply_move(*step, |column, score| reported[column] = score);
         }
         assert_eq!(reported, scores.scores(), "a change was not reported");
         reported

@@ -2,7 +2,7 @@
 
 use crate::agreement::hex;
 use crate::connection_limits::Seat;
-use crate::tls::{Connections, Inward, Stream};
+use crate::tls::{Connections, InboundStream, Stream};
 use privet_core::printable;
 use privet_joint::pipe;
 use serde::{Deserialize, Serialize};
@@ -14,23 +14,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// Kind byte of a frame that holds a [`Say`].
-const SAID: u8 = 0;
+/// Kind byte of a frame that holds a [`ServerMessage`].
+const MESSAGE_FRAME: u8 = 0;
 /// Kind byte of a frame that holds the engine's bytes.
-const PASSED: u8 = 1;
+const ENGINE_FRAME: u8 = 1;
 /// Interval of a server's sign of life.
 const PULSE: Duration = Duration::from_secs(4);
 /// Interval at which waiting checks the time.
-const PAUSE: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Maximum time for a frame, from the end of the one before: a server's signs of life are far more
 /// frequent.
-const WHOLE: Duration = Duration::from_secs(300);
+const FRAME_DEADLINE: Duration = Duration::from_secs(300);
 
 /// Messages between servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Say {
+pub(crate) enum ServerMessage {
     /// First message of a connection.
     Hello {
         /// Digest of the agreement, [`crate::Agreement::digest`].
@@ -47,7 +47,7 @@ pub(crate) enum Say {
         ready: bool,
     },
     /// It has received every server's identifier of the meeting.
-    Met {
+    Meeting {
         /// SHA-256 of all identifiers; equal for all servers that have them.
         words: String,
     },
@@ -71,9 +71,9 @@ pub(crate) enum Say {
 }
 
 /// A connection from another server, after its certificate was checked.
-pub(crate) struct Came {
+pub(crate) struct AcceptedConnection {
     pub place: usize,
-    pub stream: Box<Inward>,
+    pub stream: Box<InboundStream>,
     pub seat: Seat,
 }
 
@@ -83,7 +83,7 @@ pub(crate) type Inbound = Sender<Event>;
 /// An event of the connections or the engine.
 pub(crate) enum Event {
     /// Another server has connected.
-    Came(Came),
+    Came(AcceptedConnection),
     /// A frame: index of the server, number of the connection, kind and bytes.
     Frame(usize, u64, u8, Zeroizing<Vec<u8>>),
     /// A connection has ended.
@@ -93,7 +93,7 @@ pub(crate) enum Event {
 }
 
 /// Reasons to stop using the connections.
-pub(super) enum Lost {
+pub(super) enum ConnectionEnd {
     /// A connection broke.
     Transport(String),
     /// A server said that the run is over, or deviated from the protocol in a way that ends it.
@@ -101,9 +101,9 @@ pub(super) enum Lost {
 }
 
 /// Result of a meeting.
-pub(super) struct Met {
+pub(super) struct Meeting {
     /// First messages of the other servers.
-    pub hellos: Vec<(usize, Say)>,
+    pub hellos: Vec<(usize, ServerMessage)>,
     /// Digest of all identifiers.
     pub word: String,
 }
@@ -114,7 +114,7 @@ struct Reader {
     /// Number of its connection; 0 if there is none.
     connection: u64,
     said: VecDeque<(u8, Zeroizing<Vec<u8>>)>,
-    hello: Option<Say>,
+    hello: Option<ServerMessage>,
     words: Option<String>,
 }
 
@@ -140,19 +140,19 @@ pub(super) struct Writers(Vec<Writer>);
 impl Writers {
     pub fn write(&mut self, place: usize, bytes: &[u8]) -> io::Result<()> {
         let none = || io::Error::other("there is no such server");
-        let mut mouth = locked(self.0.get(place).ok_or_else(none)?);
+        let mut mouth = lock_writer(self.0.get(place).ok_or_else(none)?);
         let stream = mouth.as_mut().ok_or_else(none)?;
-        written(stream, PASSED, bytes)
+        write_frame(stream, ENGINE_FRAME, bytes)
     }
 }
 
 /// Writes a frame, with a deadline for the peer to read it.
-fn written(stream: &mut Stream, kind: u8, bytes: &[u8]) -> io::Result<()> {
-    stream.sock.ends(Some(Instant::now() + WHOLE));
+fn write_frame(stream: &mut Stream, kind: u8, bytes: &[u8]) -> io::Result<()> {
+    stream.sock.ends(Some(Instant::now() + FRAME_DEADLINE));
     pipe::write(stream, kind, bytes)
 }
 
-fn locked(mouth: &Writer) -> std::sync::MutexGuard<'_, Option<Stream>> {
+fn lock_writer(mouth: &Writer) -> std::sync::MutexGuard<'_, Option<Stream>> {
     mouth.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -200,16 +200,16 @@ impl Lines {
     }
 
     /// Sends a message to all servers; a failure shows when nothing comes from there.
-    pub fn say(&self, say: &Say) {
+    pub fn say(&self, say: &ServerMessage) {
         self.others().for_each(|place| {
             let _ = self.say_to(place, say);
         });
     }
 
-    fn say_to(&self, place: usize, say: &Say) -> io::Result<()> {
-        let mut mouth = locked(&self.mouths[place]);
+    fn say_to(&self, place: usize, say: &ServerMessage) -> io::Result<()> {
+        let mut mouth = lock_writer(&self.mouths[place]);
         let Some(stream) = mouth.as_mut() else { return Err(io::ErrorKind::NotConnected.into()) };
-        let said = written(stream, SAID, &serde_json::to_vec(say)?);
+        let said = write_frame(stream, MESSAGE_FRAME, &serde_json::to_vec(say)?);
         if said.is_err() {
             *mouth = None;
         }
@@ -220,7 +220,7 @@ impl Lines {
     /// already.
     pub fn close(&mut self) {
         for mouth in &self.mouths {
-            if let Some(mut stream) = locked(mouth).take() {
+            if let Some(mut stream) = lock_writer(mouth).take() {
                 stream.conn.send_close_notify();
                 let _ = stream.conn.complete_io(&mut stream.sock);
             }
@@ -237,11 +237,11 @@ impl Lines {
             return;
         }
         self.pulse = Instant::now();
-        let bytes = serde_json::to_vec(&Say::Pulse).unwrap_or_default();
+        let bytes = serde_json::to_vec(&ServerMessage::Pulse).unwrap_or_default();
         for place in self.others() {
             if let Ok(mut mouth) = self.mouths[place].try_lock()
                 && let Some(stream) = mouth.as_mut()
-                && written(stream, SAID, &bytes).is_err()
+                && write_frame(stream, MESSAGE_FRAME, &bytes).is_err()
             {
                 *mouth = None;
             }
@@ -249,21 +249,21 @@ impl Lines {
     }
 
     /// Handles the next event; returns the index of the server whose connection came or ended.
-    fn next(&mut self) -> Result<Option<usize>, Lost> {
+    fn next(&mut self) -> Result<Option<usize>, ConnectionEnd> {
         self.pulse();
-        let event = match self.events.recv_timeout(PAUSE) {
+        let event = match self.events.recv_timeout(POLL_INTERVAL) {
             Ok(event) => event,
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Lost::Told("nobody listens any more".into()));
+                return Err(ConnectionEnd::Told("nobody listens any more".into()));
             }
         };
-        self.happened(event)
+        self.take_event(event)
     }
 
-    fn happened(&mut self, event: Event) -> Result<Option<usize>, Lost> {
+    fn take_event(&mut self, event: Event) -> Result<Option<usize>, ConnectionEnd> {
         match event {
-            Event::Came(Came { place, stream, seat }) => {
+            Event::Came(AcceptedConnection { place, stream, seat }) => {
                 self.number += 1;
                 let (number, inbox) = (self.number, self.inbox.clone());
                 self.ears[place] = Reader { connection: number, ..Reader::default() };
@@ -271,7 +271,7 @@ impl Lines {
                     let _seat = seat;
                     let mut stream = stream;
                     let mut read = || {
-                        stream.sock.ends(Some(Instant::now() + WHOLE));
+                        stream.sock.ends(Some(Instant::now() + FRAME_DEADLINE));
                         pipe::read(&mut stream)
                     };
                     while let Ok(Some((kind, bytes))) = read() {
@@ -289,7 +289,7 @@ impl Lines {
                 Ok(Some(place))
             }
             Event::Frame(place, number, kind, bytes) if self.ears[place].connection == number => {
-                self.heard(place, kind, bytes)?;
+                self.take_frame(place, kind, bytes)?;
                 Ok(None)
             }
             // Of a connection that was replaced since.
@@ -301,25 +301,33 @@ impl Lines {
         }
     }
 
-    fn heard(&mut self, place: usize, kind: u8, bytes: Zeroizing<Vec<u8>>) -> Result<(), Lost> {
-        if kind == PASSED {
+    fn take_frame(
+        &mut self,
+        place: usize,
+        kind: u8,
+        bytes: Zeroizing<Vec<u8>>,
+    ) -> Result<(), ConnectionEnd> {
+        if kind == ENGINE_FRAME {
             self.ears[place].said.push_back((kind, bytes));
             return Ok(());
         }
         let name = &self.names[place];
-        let odd = |_| Lost::Told(format!("server {name} sent something that is no message"));
+        let odd =
+            |_| ConnectionEnd::Told(format!("server {name} sent something that is no message"));
         let reader = &mut self.ears[place];
         match serde_json::from_slice(&bytes).map_err(odd)? {
-            Say::Pulse => {}
-            hello @ Say::Hello { .. } => reader.hello = Some(hello),
-            Say::Met { words } => reader.words = Some(words),
-            Say::Ended { why } => {
-                return Err(Lost::Told(format!(
+            ServerMessage::Pulse => {}
+            hello @ ServerMessage::Hello { .. } => reader.hello = Some(hello),
+            ServerMessage::Meeting { words } => reader.words = Some(words),
+            ServerMessage::Ended { why } => {
+                return Err(ConnectionEnd::Told(format!(
                     "server {name} ended the run: {}",
                     printable(why.trim_start_matches(&format!("server {name} ended the run: ")))
                 )));
             }
-            Say::Begin { .. } | Say::Have { .. } => reader.said.push_back((kind, bytes)),
+            ServerMessage::Begin { .. } | ServerMessage::Have { .. } => {
+                reader.said.push_back((kind, bytes))
+            }
         }
         Ok(())
     }
@@ -327,12 +335,12 @@ impl Lines {
     /// Meets all servers; `None` if the run is over before.
     pub fn meet(
         &mut self,
-        hello: &Say,
+        hello: &ServerMessage,
         patience: Option<Duration>,
         since: &mut Instant,
         over: &mut dyn FnMut() -> bool,
         tell: &Arc<dyn Fn(&str) + Send + Sync>,
-    ) -> Result<Option<Met>, Lost> {
+    ) -> Result<Option<Meeting>, ConnectionEnd> {
         let mut tried = Instant::now() - Duration::from_secs(1);
         let (began, mut said, mut waiting) = (Instant::now(), None, false);
         loop {
@@ -342,15 +350,18 @@ impl Lines {
             if tried.elapsed() > Duration::from_millis(300) {
                 tried = Instant::now();
                 for place in self.others() {
-                    if locked(&self.mouths[place]).is_some() {
+                    if lock_writer(&self.mouths[place]).is_some() {
                         continue;
                     }
                     // A server that cannot be reached yet is tried again.
                     if let Ok(stream) = self.connections.connect(place) {
-                        *locked(&self.mouths[place]) = Some(stream);
+                        *lock_writer(&self.mouths[place]) = Some(stream);
                         let _ = self.say_to(place, hello);
                         if let Some(words) = &said {
-                            let _ = self.say_to(place, &Say::Met { words: String::clone(words) });
+                            let _ = self.say_to(
+                                place,
+                                &ServerMessage::Meeting { words: String::clone(words) },
+                            );
                         }
                     }
                 }
@@ -358,17 +369,17 @@ impl Lines {
             if let Some(place) = self.next()? {
                 // A server that reconnected may be a new process: everything is sent to it again.
                 if self.ears[place].connection == 0 {
-                    *locked(&self.mouths[place]) = None;
+                    *lock_writer(&self.mouths[place]) = None;
                 }
             }
-            let words = self.words(hello);
+            let words = self.identifiers_digest(hello);
             if words.is_some() && words != said {
                 said = words;
                 if let Some(words) = &said {
-                    self.say(&Say::Met { words: words.clone() });
+                    self.say(&ServerMessage::Meeting { words: words.clone() });
                 }
             }
-            let reached = self.others().all(|place| locked(&self.mouths[place]).is_some());
+            let reached = self.others().all(|place| lock_writer(&self.mouths[place]).is_some());
             let all = |words: &String| {
                 self.others().all(|place| self.ears[place].words.as_ref() == Some(words))
             };
@@ -376,7 +387,7 @@ impl Lines {
                 let hellos = self
                     .others()
                     .filter_map(|place| self.ears[place].hello.clone().map(|hello| (place, hello)));
-                return Ok(Some(Met { hellos: hellos.collect(), word }));
+                return Ok(Some(Meeting { hellos: hellos.collect(), word }));
             }
             let missing = || {
                 let missing = self.others().filter(|place| self.ears[*place].hello.is_none());
@@ -384,7 +395,7 @@ impl Lines {
                 names.join(", ")
             };
             if patience.is_some_and(|patience| since.elapsed() > patience) {
-                return Err(Lost::Told(format!(
+                return Err(ConnectionEnd::Told(format!(
                     "server {} was not reached for {} s, and noise is drawn by all servers or none: nothing is opened",
                     missing(),
                     since.elapsed().as_secs()
@@ -398,11 +409,11 @@ impl Lines {
     }
 
     /// Digest of every server's identifier in order; `None` until all were received.
-    fn words(&self, own: &Say) -> Option<String> {
+    fn identifiers_digest(&self, own: &ServerMessage) -> Option<String> {
         let mut hash = Sha256::new();
         for (place, reader) in self.ears.iter().enumerate() {
             let hello = if place == self.place { Some(own) } else { reader.hello.as_ref() };
-            let Say::Hello { word, .. } = hello? else { return None };
+            let ServerMessage::Hello { word, .. } = hello? else { return None };
             hash.update(word.len().to_le_bytes());
             hash.update(word);
         }
@@ -410,35 +421,36 @@ impl Lines {
     }
 
     /// Error if a connection broke.
-    fn whole(&self, changed: Option<usize>) -> Result<(), Lost> {
+    fn check_connected(&self, changed: Option<usize>) -> Result<(), ConnectionEnd> {
         match changed {
-            Some(place) => {
-                Err(Lost::Transport(format!("the line to server {} broke", self.name(place))))
-            }
+            Some(place) => Err(ConnectionEnd::Transport(format!(
+                "the line to server {} broke",
+                self.name(place)
+            ))),
             None => Ok(()),
         }
     }
 
-    fn go_on(&mut self, over: &dyn Fn() -> bool) -> Result<(), Lost> {
+    fn go_on(&mut self, over: &dyn Fn() -> bool) -> Result<(), ConnectionEnd> {
         if over() {
-            return Err(Lost::Transport("the run is over".into()));
+            return Err(ConnectionEnd::Transport("the run is over".into()));
         }
         let changed = self.next()?;
-        self.whole(changed)
+        self.check_connected(changed)
     }
 
     /// Waits until all servers send this message; left-over bytes of an earlier engine are discarded.
     pub fn all_say(
         &mut self,
-        expected: impl Fn(&Say) -> bool,
+        expected: impl Fn(&ServerMessage) -> bool,
         over: &dyn Fn() -> bool,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), ConnectionEnd> {
         let mut waiting: Vec<usize> = self.others().collect();
         loop {
             let mut wrong = None;
             waiting.retain(|&place| {
                 while let Some((kind, bytes)) = self.ears[place].said.pop_front() {
-                    if kind != SAID {
+                    if kind != MESSAGE_FRAME {
                         continue;
                     }
                     if !serde_json::from_slice(&bytes).is_ok_and(|say| expected(&say)) {
@@ -449,7 +461,7 @@ impl Lines {
                 true
             });
             if let Some(place) = wrong {
-                return Err(Lost::Told(format!(
+                return Err(ConnectionEnd::Told(format!(
                     "server {} is at another place of the protocol, or has drawn other noise",
                     self.name(place)
                 )));
@@ -466,12 +478,12 @@ impl Lines {
         &mut self,
         to: Sender<(usize, Vec<u8>)>,
         over: &dyn Fn() -> bool,
-    ) -> Result<Result<Zeroizing<Vec<u128>>, String>, Lost> {
+    ) -> Result<Result<Zeroizing<Vec<u128>>, String>, ConnectionEnd> {
         loop {
             for place in self.others() {
                 let said = &mut self.ears[place].said;
                 // Up to the next protocol message.
-                while said.front().is_some_and(|(kind, _)| *kind == PASSED) {
+                while said.front().is_some_and(|(kind, _)| *kind == ENGINE_FRAME) {
                     if let Some((_, mut bytes)) = said.pop_front() {
                         let _ = to.send((place, std::mem::take(&mut *bytes)));
                     }
@@ -489,13 +501,13 @@ impl Lines {
         // It was sent before the engine's thread ended, maybe behind other events.
         let waiting: Vec<Event> = self.events.try_iter().collect();
         for event in waiting {
-            let _ = self.happened(event);
+            let _ = self.take_event(event);
         }
         self.outcome = None;
     }
 
     /// Waits this long; returns the reason if a connection breaks.
-    pub fn broken_within(&mut self, time: Duration) -> Option<Lost> {
+    pub fn broken_within(&mut self, time: Duration) -> Option<ConnectionEnd> {
         let until = Instant::now() + time;
         while Instant::now() < until {
             if let Err(lost) = self.go_on(&|| false) {
@@ -506,10 +518,10 @@ impl Lines {
     }
 
     /// Waits until the run is over, or a connection breaks.
-    pub fn rest(&mut self, over: &dyn Fn() -> bool) -> Result<(), Lost> {
+    pub fn rest(&mut self, over: &dyn Fn() -> bool) -> Result<(), ConnectionEnd> {
         while !over() {
             let changed = self.next()?;
-            self.whole(changed)?;
+            self.check_connected(changed)?;
         }
         Ok(())
     }

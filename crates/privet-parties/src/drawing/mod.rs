@@ -2,7 +2,7 @@
 //!
 //! Every server has one connection to each other server for writing, and one from each for reading: two
 //! connections of mutual TLS per pair, each authenticated by the certificates of the agreement. Messages
-//! are [`Say`]; beside them the [`Engine`]'s own bytes are passed on unread.
+//! are [`ServerMessage`]; beside them the [`Engine`]'s own bytes are passed on unread.
 //!
 //! 1. **Meeting.** Each sends the identifiers of its stored draws, and a random identifier of the
 //!    meeting; once every server is known to have received all identifiers, the draws that all have are
@@ -23,13 +23,13 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use lines::{Came, Event, Inbound};
+pub(crate) use lines::{AcceptedConnection, Event, Inbound};
 
 use crate::agreement::hex;
 use crate::engine::{Engine, Job};
 use crate::server::{CLOCKS, Server, now};
 use crate::tls::Connections;
-use lines::{Lines, Lost, Say};
+use lines::{ConnectionEnd, Lines, ServerMessage};
 use privet_dp::mechanism::joint::{ATTEMPTS, Drawing};
 use privet_joint::pipe;
 use sha2::{Digest, Sha256};
@@ -42,23 +42,23 @@ use zeroize::Zeroizing;
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// Reasons for the end of a meeting.
-enum Trouble {
+enum MeetingEnd {
     /// A connection broke: the servers meet again.
     Transport(String),
     /// The run is over.
     End(String),
 }
 
-impl From<Lost> for Trouble {
-    fn from(lost: Lost) -> Self {
+impl From<ConnectionEnd> for MeetingEnd {
+    fn from(lost: ConnectionEnd) -> Self {
         match lost {
-            Lost::Transport(why) => Self::Transport(why),
-            Lost::Told(why) => Self::End(why),
+            ConnectionEnd::Transport(why) => Self::Transport(why),
+            ConnectionEnd::Told(why) => Self::End(why),
         }
     }
 }
 
-impl From<crate::PartiesError> for Trouble {
+impl From<crate::PartiesError> for MeetingEnd {
     fn from(error: crate::PartiesError) -> Self {
         Self::End(error.to_string())
     }
@@ -101,7 +101,7 @@ impl Drawer {
         while !self.server.is_over() {
             match self.meeting(&mut since) {
                 Ok(()) => return,
-                Err(Trouble::Transport(why)) => {
+                Err(MeetingEnd::Transport(why)) => {
                     if !self.server.noise_is_ready() && told != why {
                         (self.tell)(&format!("noise: {why}; the servers meet again"));
                         told = why;
@@ -109,8 +109,8 @@ impl Drawer {
                     self.lines.close();
                     std::thread::sleep(Duration::from_millis(400));
                 }
-                Err(Trouble::End(why)) => {
-                    self.lines.say(&Say::Ended { why: why.clone() });
+                Err(MeetingEnd::End(why)) => {
+                    self.lines.say(&ServerMessage::Ended { why: why.clone() });
                     self.server.end_run(&why);
                     self.lines.close();
                     return;
@@ -120,10 +120,10 @@ impl Drawer {
     }
 
     /// Runs one meeting, from its first message to the end of the run.
-    fn meeting(&mut self, since: &mut Instant) -> Result<(), Trouble> {
+    fn meeting(&mut self, since: &mut Instant) -> Result<(), MeetingEnd> {
         let server = Arc::clone(&self.server);
         let Some(store) = server.store() else {
-            return Err(Trouble::End("a server without a folder cannot draw noise".into()));
+            return Err(MeetingEnd::End("a server without a folder cannot draw noise".into()));
         };
         let mut kept = Vec::new();
         while let Some((draw, _)) = store.noise(kept.len() as u64)? {
@@ -133,7 +133,7 @@ impl Drawer {
         attempts.resize(self.drawings.len(), 0);
         let begun = attempts.iter().any(|count| *count > 0);
         let (agreement, ready) = (server.agreement(), self.server.noise_is_ready());
-        let hello = Say::Hello {
+        let hello = ServerMessage::Hello {
             agreement: agreement.digest(),
             protocol: pipe::PROTOCOL,
             clock: now(),
@@ -153,7 +153,7 @@ impl Drawer {
             .hellos
             .iter()
             .filter_map(|(place, hello)| match hello {
-                Say::Hello { draws, ready, .. } => Some((*place, draws, *ready)),
+                ServerMessage::Hello { draws, ready, .. } => Some((*place, draws, *ready)),
                 _ => None,
             })
             .chain([(self.place, &kept, ready)])
@@ -169,7 +169,7 @@ impl Drawer {
             && let Some((counting, ..)) = everyone.iter().find(|(.., ready)| *ready)
         {
             let lacking = everyone.iter().find(|(_, draws, ready)| !ready || draws.len() <= common);
-            return Err(Trouble::End(format!(
+            return Err(MeetingEnd::End(format!(
                 "server {} lacks its share of the noise of round {}, which server {} counts on: nothing more is opened",
                 self.lines.name(lacking.map_or(self.place, |(place, ..)| *place)),
                 common + 1,
@@ -183,13 +183,12 @@ impl Drawer {
         }
         for round in common..self.drawings.len() {
             self.server.drawn(round as u64, false);
-            self.lines.say(&Say::Begin { round: round as u64 });
-            let begins =
-                |say: &Say| matches!(say, Say::Begin { round: other } if *other == round as u64);
+            self.lines.say(&ServerMessage::Begin { round: round as u64 });
+            let begins = |say: &ServerMessage| matches!(say, ServerMessage::Begin { round: other } if *other == round as u64);
             self.lines.all_say(begins, &|| server.is_over())?;
             attempts[round] += 1;
             if attempts[round] > ATTEMPTS {
-                return Err(Trouble::End(format!(
+                return Err(MeetingEnd::End(format!(
                     "the noise of round {} was begun {ATTEMPTS} times and not drawn, and no more are charged for: begin a new \
                      agreement; nothing was opened",
                     round + 1
@@ -203,9 +202,9 @@ impl Drawer {
             *since = Instant::now();
         }
         let digest = hex(&Sha256::digest(kept.join("\n")));
-        self.lines.say(&Say::Have { digest: digest.clone() });
+        self.lines.say(&ServerMessage::Have { digest: digest.clone() });
         self.lines.all_say(
-            |say| matches!(say, Say::Have { digest: other } if *other == digest),
+            |say| matches!(say, ServerMessage::Have { digest: other } if *other == digest),
             &|| server.is_over(),
         )?;
         if !ready {
@@ -221,25 +220,25 @@ impl Drawer {
     }
 
     /// Checks another server's first message; a mistake that its operator can correct is retried.
-    fn check(&self, place: usize, hello: &Say) -> Result<(), Trouble> {
-        let Say::Hello { agreement, protocol, clock, .. } = hello else {
-            return Err(Trouble::Transport("a server did not greet".into()));
+    fn check(&self, place: usize, hello: &ServerMessage) -> Result<(), MeetingEnd> {
+        let ServerMessage::Hello { agreement, protocol, clock, .. } = hello else {
+            return Err(MeetingEnd::Transport("a server did not greet".into()));
         };
         let (own, other) = (self.server.name(), self.lines.name(place));
         if *agreement != self.server.agreement().digest() {
-            return Err(Trouble::End(format!(
+            return Err(MeetingEnd::End(format!(
                 "servers {own} and {other} hold different agreements: everyone needs the same file, bit for bit"
             )));
         }
         if *protocol != pipe::PROTOCOL {
-            return Err(Trouble::Transport(format!(
+            return Err(MeetingEnd::Transport(format!(
                 "servers {own} and {other} draw noise by different protocols ({} and {protocol}): both need the same \
                  version of privet",
                 pipe::PROTOCOL
             )));
         }
         if clock.abs_diff(now()) > CLOCKS {
-            return Err(Trouble::Transport(format!(
+            return Err(MeetingEnd::Transport(format!(
                 "the clocks of servers {own} and {other} are {} s apart; at most {CLOCKS} are accepted: set them right",
                 clock.abs_diff(now())
             )));
@@ -248,7 +247,7 @@ impl Drawer {
     }
 
     /// Draws the noise of one round: runs the engine and passes its bytes on.
-    fn drawn(&mut self, round: usize) -> Result<Zeroizing<Vec<u128>>, Trouble> {
+    fn drawn(&mut self, round: usize) -> Result<Zeroizing<Vec<u128>>, MeetingEnd> {
         let job = Job {
             place: self.place,
             servers: self.server.agreement().servers.len(),
@@ -275,10 +274,10 @@ impl Drawer {
         let _ = working.join();
         match drawn {
             Ok(share) if share.len() == job.drawing.coordinates => Ok(share),
-            Ok(_) => Err(Trouble::End("the engine drew noise of another length".into())),
+            Ok(_) => Err(MeetingEnd::End("the engine drew noise of another length".into())),
             Err(why) => match self.lines.broken_within(AFTERWARDS) {
                 Some(lost) => Err(lost.into()),
-                None => Err(Trouble::End(format!(
+                None => Err(MeetingEnd::End(format!(
                     "the servers did not draw the noise of round {} together, and nothing is opened; server {} found: {why}",
                     round + 1,
                     self.server.name()
@@ -289,8 +288,8 @@ impl Drawer {
 }
 
 /// Returns a random identifier of a meeting.
-fn word() -> Result<String, Trouble> {
+fn word() -> Result<String, MeetingEnd> {
     let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Trouble::End(error.to_string()))?;
+    getrandom::fill(&mut bytes).map_err(|error| MeetingEnd::End(error.to_string()))?;
     Ok(hex(&bytes))
 }

@@ -57,13 +57,14 @@ fn laid_out(servers: usize, patience: u64) -> tempfile::TempDir {
     let task = Erm { loss: Loss::Logistic, method: "gd".parse().unwrap() };
     let among = authority::among_with(&names, 1, NoiseMode::Joint).unwrap();
     let request = Request::new(schema.clone(), 5000, Neighbours::ReplaceOne, task)
-        .within(Budget::new(1.0, 1e-6).unwrap())
-        .shared(among)
+        .with_budget(Budget::new(1.0, 1e-6).unwrap())
+        .shared_among(among)
         .with("steps", "3")
         .unwrap();
     let planned = plan(&request).unwrap();
     let made = (&planned, &schema);
-    authority::found(place.path(), made, &names, patience, Validity::days(1)).unwrap();
+    authority::write_member_folders(place.path(), made, &names, patience, Validity::days(1))
+        .unwrap();
     place
 }
 
@@ -256,8 +257,8 @@ fn what_all_servers_have_is_not_drawn_again() {
 
 /// Both servers' reasons, once both have ended.
 fn ended(all: Vec<Served>) -> Vec<String> {
-    until(|| all.iter().all(|(server, _)| server.ended().is_some()));
-    let whys = all.iter().map(|(server, _)| server.ended().unwrap()).collect();
+    until(|| all.iter().all(|(server, _)| server.end_reason().is_some()));
+    let whys = all.iter().map(|(server, _)| server.end_reason().unwrap()).collect();
     all.into_iter().for_each(|(_, serving)| assert!(serving.join().unwrap().is_err()));
     whys
 }

@@ -4,11 +4,11 @@ use super::{Inner, Party, Transport};
 use crate::PartiesError;
 use crate::message::{PROTOCOL, PartyRequest, ServerReply};
 use crate::server::now;
-use crate::waiting::Pauses;
+use crate::waiting::RequestIntervals;
 use privet_dp::gate::PlannedDraws;
 use privet_dp::mechanism::joint::Drawing;
 use privet_dp::mechanism::shares::NoiseMode;
-use privet_joint::EACH;
+use privet_joint::COORDINATES_PER_EVALUATION;
 use std::time::{Duration, Instant};
 
 /// Progress of the servers' drawing, and the deadline for it.
@@ -25,7 +25,7 @@ impl Progress {
 
 impl<L: Transport> Party<L> {
     pub(super) fn greet(&self, inner: &mut Inner<L>, server: usize) -> Result<(), PartiesError> {
-        let (mut pauses, mut drawing) = (Pauses::new(), Progress::new());
+        let (mut pauses, mut drawing) = (RequestIntervals::new(), Progress::new());
         let reply = loop {
             let hello = PartyRequest::Hello {
                 protocol: PROTOCOL,
@@ -35,7 +35,7 @@ impl<L: Transport> Party<L> {
                 begun: self.own.begun.clone(),
                 clock: now(),
             };
-            match self.asked(inner, server, &hello, &[])?.0 {
+            match self.request_until_answered(inner, server, &hello, &[])?.0 {
                 // The servers proceed by themselves, or end the run.
                 ServerReply::Drawing { done, of } => {
                     self.drawing(server, (done, of), &mut drawing)?;
@@ -54,13 +54,13 @@ impl<L: Transport> Party<L> {
                 )))
             }
             ServerReply::Welcome { .. } => Ok(()),
-            reply => Err(self.odd(server, &reply)),
+            reply => Err(self.unexpected_reply(server, &reply)),
         }
     }
 
     /// Checks a server's answer that noise is still being drawn: allowed for the agreed patience while
-    /// the servers meet, and again for every [`EACH`] values of the round being drawn. Nothing is spent
-    /// before that.
+    /// the servers meet, and again for every [`COORDINATES_PER_EVALUATION`] values of the round being
+    /// drawn. Nothing is spent before that.
     fn drawing(
         &self,
         server: usize,
@@ -69,12 +69,12 @@ impl<L: Transport> Party<L> {
     ) -> Result<(), PartiesError> {
         let odd =
             || PartiesError::Ended(format!("server {} gave an odd answer", self.name(server)));
-        if self.agreement.among()?.noise != NoiseMode::Joint {
+        if self.agreement.participants()?.noise != NoiseMode::Joint {
             return Err(odd());
         }
         if progress.done.is_none_or(|before| done > before) {
             let numbers = self.drawn_after(done)?.ok_or_else(odd)?;
-            let waits = 1 + numbers.div_ceil(EACH);
+            let waits = 1 + numbers.div_ceil(COORDINATES_PER_EVALUATION);
             progress.done = Some(done);
             progress.until =
                 Instant::now() + Duration::from_secs(self.agreement.patience.saturating_mul(waits));

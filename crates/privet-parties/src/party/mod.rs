@@ -36,10 +36,10 @@ mod witness;
 use crate::PartiesError;
 use crate::agreement::{Agreement, hex};
 use crate::commitment::Transcript;
-use crate::message::{PartyRequest, ServerReply, Standing};
+use crate::message::{PartyRequest, RunStanding, ServerReply};
 use crate::signature::Signer;
 use crate::store::{Store, StoredShares};
-use crate::waiting::Pauses;
+use crate::waiting::RequestIntervals;
 use privet_core::printable;
 use privet_dp::account::Event;
 use privet_dp::gate::{GateError, PlannedDraws};
@@ -52,7 +52,7 @@ use zeroize::Zeroizing;
 /// Maximum seconds of retrying to inform a server that the result is there.
 const TELLING: u64 = 5;
 /// Maximum characters of a server's reason that are shown.
-const WORDS: usize = 1000;
+const MOST_REASON_CHARACTERS: usize = 1000;
 
 /// Transport of requests to servers.
 pub trait Transport: Send {
@@ -135,7 +135,7 @@ impl<L: Transport> Party<L> {
         let (instance, kept) = match &own.store {
             Some(store) => {
                 store.belongs_to(&agreement.digest())?;
-                (store.instance()?, store.kept()?)
+                (store.instance()?, store.stored_shares()?)
             }
             None => (format!("{name} in this process"), None),
         };
@@ -188,7 +188,7 @@ impl<L: Transport> Party<L> {
     }
 
     /// Requests the standing of each server.
-    pub fn standing(&self) -> Vec<(String, Result<Standing, PartiesError>)> {
+    pub fn standing(&self) -> Vec<(String, Result<RunStanding, PartiesError>)> {
         let mut inner = self.lock();
         let mut all = Vec::new();
         for (place, station) in self.agreement.servers.iter().enumerate() {
@@ -208,7 +208,7 @@ impl<L: Transport> Party<L> {
     pub fn finish(&self) {
         let mut inner = self.lock();
         let patience = Duration::from_secs(self.agreement.patience.min(TELLING));
-        let (began, mut pauses) = (Instant::now(), Pauses::new());
+        let (began, mut pauses) = (Instant::now(), RequestIntervals::new());
         for server in 0..self.agreement.servers.len() {
             // A server that is being restarted would wait for this party.
             while matches!(
@@ -235,7 +235,7 @@ impl<L: Transport> Party<L> {
     }
 
     /// Repeats a request until there is an answer, or the patience ends.
-    fn asked(
+    fn request_until_answered(
         &self,
         inner: &mut Inner<L>,
         server: usize,
@@ -243,7 +243,7 @@ impl<L: Transport> Party<L> {
         body: &[u128],
     ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         let (began, patience) = (Instant::now(), Duration::from_secs(self.agreement.patience));
-        let mut pauses = Pauses::new();
+        let mut pauses = RequestIntervals::new();
         loop {
             match inner.line.ask(server, ask, body) {
                 Ok(answer) => return Ok(answer),
@@ -253,15 +253,16 @@ impl<L: Transport> Party<L> {
         }
     }
 
-    fn odd(&self, server: usize, reply: &ServerReply) -> PartiesError {
+    fn unexpected_reply(&self, server: usize, reply: &ServerReply) -> PartiesError {
         let name = self.name(server);
         match reply {
             ServerReply::Refused { why } => {
-                PartiesError::Refused(format!("server {name} refuses: {}", plain(why)))
+                PartiesError::Refused(format!("server {name} refuses: {}", printable_reason(why)))
             }
-            ServerReply::Ended { why } => {
-                PartiesError::Ended(format!("server {name} ended the run: {}", plain(why)))
-            }
+            ServerReply::Ended { why } => PartiesError::Ended(format!(
+                "server {name} ended the run: {}",
+                printable_reason(why)
+            )),
             _ => PartiesError::Ended(format!("server {name} gave an odd answer")),
         }
     }
@@ -279,22 +280,23 @@ impl<L: Transport> Party<L> {
                 "a party takes part with a table: it was opened to look".into(),
             ));
         }
-        let opened = self.opened(&mut inner, round, charged, fresh).and_then(|openings| {
-            if !inner.rounds.go_on(charged) {
-                return Err(PartiesError::Ended(format!("round {} is not planned", round + 1)));
-            }
-            if inner.rounds.complete() {
-                self.witnessed(&mut inner)?;
-            }
-            Ok(openings)
-        });
+        let opened =
+            self.collect_openings(&mut inner, round, charged, fresh).and_then(|openings| {
+                if !inner.rounds.go_on(charged) {
+                    return Err(PartiesError::Ended(format!("round {} is not planned", round + 1)));
+                }
+                if inner.rounds.complete() {
+                    self.exchange_signatures(&mut inner)?;
+                }
+                Ok(openings)
+            });
         self.told_everyone(&mut inner, opened)
     }
 }
 
 /// A server's reason, shortened and with control characters escaped.
-fn plain(words: &str) -> String {
-    printable(words).chars().take(WORDS).collect()
+fn printable_reason(words: &str) -> String {
+    printable(words).chars().take(MOST_REASON_CHARACTERS).collect()
 }
 
 impl<L: Transport> PartyChannel for Party<L> {

@@ -1,19 +1,19 @@
 //! One round: shares out, commitments received and stored, openings checked against them.
 
-use super::{Inner, Party, Transport, plain};
+use super::{Inner, Party, Transport, printable_reason};
 use crate::PartiesError;
 use crate::commitment::{Commitment, is_digest, leaf};
 use crate::message::{PartyRequest, ServerReply};
-use crate::plausible::plausible;
+use crate::plausible::is_plausible;
 use crate::store::StoredShares;
-use crate::waiting::{Pauses, until};
+use crate::waiting::{RequestIntervals, deadline};
 use privet_dp::account::Event;
-use privet_dp::mechanism::shares::joined;
+use privet_dp::mechanism::shares::sum_openings;
 use std::time::Instant;
 use zeroize::Zeroizing;
 
 impl<L: Transport> Party<L> {
-    pub(super) fn opened(
+    pub(super) fn collect_openings(
         &self,
         inner: &mut Inner<L>,
         round: u64,
@@ -39,16 +39,16 @@ impl<L: Transport> Party<L> {
         let heard = inner.heard.digest();
         let share = PartyRequest::Share { round, leaf: charged_as.clone(), heard };
         for (server, numbers) in shares.iter().enumerate() {
-            self.sent(inner, server, &share, numbers)?;
+            self.send_share(inner, server, &share, numbers)?;
         }
         let commitments = self.commitments(inner, (round, past), &share, &shares)?;
         let openings = self.openings(inner, (round, &charged_as), &commitments)?;
         if openings.iter().any(|opening| opening.len() != length) {
             return Err(PartiesError::Ended("a server opened sums of another length".into()));
         }
-        let sum = joined(&openings).unwrap_or_default();
+        let sum = sum_openings(&openings).unwrap_or_default();
         if let Some(rows) = self.public_rows
-            && !plausible(charged, self.agreement.among()?, rows, &sum)
+            && !is_plausible(charged, self.agreement.participants()?, rows, &sum)
         {
             return Err(PartiesError::Ended(format!(
                 "what was opened in round {} is more than {rows} rows can add up to under its noise: a party or server \
@@ -62,23 +62,23 @@ impl<L: Transport> Party<L> {
     }
 
     /// Sends a server its share; one that was restarted is greeted first.
-    pub(super) fn sent(
+    pub(super) fn send_share(
         &self,
         inner: &mut Inner<L>,
         server: usize,
         ask: &PartyRequest,
         share: &[u128],
     ) -> Result<(), PartiesError> {
-        match self.asked(inner, server, ask, share)?.0 {
+        match self.request_until_answered(inner, server, ask, share)?.0 {
             ServerReply::Taken => Ok(()),
             ServerReply::Refused { .. } => {
                 self.greet(inner, server)?;
-                match self.asked(inner, server, ask, share)?.0 {
+                match self.request_until_answered(inner, server, ask, share)?.0 {
                     ServerReply::Taken => Ok(()),
-                    reply => Err(self.odd(server, &reply)),
+                    reply => Err(self.unexpected_reply(server, &reply)),
                 }
             }
-            reply => Err(self.odd(server, &reply)),
+            reply => Err(self.unexpected_reply(server, &reply)),
         }
     }
 
@@ -102,11 +102,11 @@ impl<L: Transport> Party<L> {
                 ))
             });
         }
-        let (until, mut all) = (until(self.agreement.patience), Vec::new());
+        let (until, mut all) = (deadline(self.agreement.patience), Vec::new());
         for server in 0..self.agreement.servers.len() {
             let waiting = |party: &Self, inner: &mut Inner<L>| match shares.get(server) {
                 // A restarted server may have lost our share: the same numbers are sent again.
-                Some(numbers) => party.sent(inner, server, share, numbers),
+                Some(numbers) => party.send_share(inner, server, share, numbers),
                 None => Ok(()),
             };
             match self
@@ -114,7 +114,7 @@ impl<L: Transport> Party<L> {
                 .0
             {
                 ServerReply::Committed { digest } if is_digest(&digest) => all.push(digest),
-                reply => return Err(self.odd(server, &reply)),
+                reply => return Err(self.unexpected_reply(server, &reply)),
             }
         }
         let Some(before) = before else {
@@ -141,13 +141,13 @@ impl<L: Transport> Party<L> {
         (round, leaf): (u64, &str),
         commitments: &[String],
     ) -> Result<Vec<Vec<u128>>, PartiesError> {
-        let (until, mut openings) = (until(self.agreement.patience), Vec::new());
+        let (until, mut openings) = (deadline(self.agreement.patience), Vec::new());
         let ask = PartyRequest::Opening { round, commitments: commitments.to_vec() };
         let agreement = &self.agreement.digest();
         for (server, committed) in commitments.iter().enumerate() {
             let (reply, numbers) = self.awaited(inner, server, &ask, until, |_, _| Ok(()))?;
             let ServerReply::Opened { nonce } = &reply else {
-                return Err(self.odd(server, &reply));
+                return Err(self.unexpected_reply(server, &reply));
             };
             let opened = Commitment { agreement, round, leaf, server, nonce }.digest(&numbers);
             if opened != *committed {
@@ -173,9 +173,9 @@ impl<L: Transport> Party<L> {
         until: Instant,
         meanwhile: impl Fn(&Self, &mut Inner<L>) -> Result<(), PartiesError>,
     ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
-        let (mut pauses, own) = (Pauses::new(), &self.holder().name);
+        let (mut pauses, own) = (RequestIntervals::new(), &self.holder().name);
         loop {
-            match self.asked(inner, server, ask, &[])? {
+            match self.request_until_answered(inner, server, ask, &[])? {
                 (ServerReply::Waiting { missing }, _) if Instant::now() < until => {
                     if missing.contains(own) {
                         meanwhile(self, inner)?;
@@ -186,7 +186,7 @@ impl<L: Transport> Party<L> {
                     return Err(PartiesError::Ended(format!(
                         "server {} waited too long for {}",
                         self.name(server),
-                        plain(&missing.join(", "))
+                        printable_reason(&missing.join(", "))
                     )));
                 }
                 answer => return Ok(answer),

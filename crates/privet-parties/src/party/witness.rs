@@ -4,26 +4,26 @@ use super::{Inner, Party, Transport};
 use crate::PartiesError;
 use crate::message::{PartyRequest, ServerReply};
 use crate::signature::{Signed, Witness};
-use crate::waiting::{Pauses, until};
+use crate::waiting::{RequestIntervals, deadline};
 use std::time::Instant;
 
 impl<L: Transport> Party<L> {
     /// Signs the digest of everything received, and collects every party's signature under the same
     /// digest: without them there is no result. Any one server suffices to deliver them; this party's
     /// own goes to all.
-    pub(super) fn witnessed(&self, inner: &mut Inner<L>) -> Result<(), PartiesError> {
+    pub(super) fn exchange_signatures(&self, inner: &mut Inner<L>) -> Result<(), PartiesError> {
         let transcript = inner.heard.digest();
         let own = match &self.own.signer {
             Some(signer) => signer.sign(&self.agreement, &transcript)?,
             None => Signed { transcript: transcript.clone(), ..Signed::default() },
         };
         let parties = &self.agreement.parties;
-        let (until, mut pauses) = (until(self.agreement.patience), Pauses::new());
+        let (until, mut pauses) = (deadline(self.agreement.patience), RequestIntervals::new());
         let mut all: Vec<Option<Signed>> = vec![None; parties.len()];
         loop {
             let (mut ended, mut lost) = (None, None);
             for server in 0..self.agreement.servers.len() {
-                match self.brought(inner, server, (&own, until), &mut all)? {
+                match self.collect_signatures(inner, server, (&own, until), &mut all)? {
                     Some(error @ PartiesError::Transport(_)) => lost = Some(error),
                     Some(error) => ended = Some(error),
                     None => {}
@@ -56,7 +56,7 @@ impl<L: Transport> Party<L> {
     }
 
     /// Collects signatures from one server. Returns that server's error, if any; an `Err` ends the run.
-    fn brought(
+    fn collect_signatures(
         &self,
         inner: &mut Inner<L>,
         server: usize,
@@ -69,7 +69,7 @@ impl<L: Transport> Party<L> {
             let signatures = match inner.line.ask(server, &ask, &[]) {
                 Ok((ServerReply::Signatures { signatures }, _)) => signatures,
                 Ok((ServerReply::Waiting { .. }, _)) => return Ok(None),
-                Ok((reply, _)) => return Ok(Some(self.odd(server, &reply))),
+                Ok((reply, _)) => return Ok(Some(self.unexpected_reply(server, &reply))),
                 Err(error @ PartiesError::Transport(_)) => return Ok(Some(error)),
                 Err(error) => return Err(error),
             };

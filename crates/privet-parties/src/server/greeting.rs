@@ -2,12 +2,12 @@
 //! each party.
 
 use super::state::{Joined, State};
-use super::{CLOCKS, Server, now, refused};
+use super::{CLOCKS, Server, now, refusal};
 use crate::message::{PROTOCOL, ServerReply};
 
 impl Server {
     /// Records that a party joined, or returns the refusal.
-    pub(super) fn greeted(
+    pub(super) fn greet_party(
         &self,
         state: &mut State,
         party: usize,
@@ -15,7 +15,7 @@ impl Server {
         mut joined: Joined,
     ) -> Option<ServerReply> {
         let name = &self.agreement.parties[party].name;
-        let no = |why: String| Some(refused(&why));
+        let no = |why: String| Some(refusal(&why));
         if protocol != PROTOCOL {
             return no(format!(
                 "{name} speaks version {protocol} of the protocol and {} version {PROTOCOL}: everyone needs the same \

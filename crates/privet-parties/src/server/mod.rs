@@ -23,9 +23,9 @@ mod witness;
 
 use crate::PartiesError;
 use crate::agreement::Agreement;
-use crate::message::{PartyRequest, ServerReply, Standing};
+use crate::message::{PartyRequest, RunStanding, ServerReply};
 use crate::store::Store;
-use crate::waiting::HELD;
+use crate::waiting::LONGEST_DELAY;
 use privet_core::printable;
 use privet_dp::mechanism::joint::Drawing;
 use privet_dp::mechanism::shares::Participants;
@@ -37,7 +37,7 @@ use zeroize::Zeroizing;
 /// Maximum difference of two clocks in seconds.
 pub const CLOCKS: u64 = 300;
 /// Maximum characters of a party's reason for leaving.
-const WORDS: usize = 500;
+const MOST_REASON_CHARACTERS: usize = 500;
 
 /// Prints a line for the server's operator.
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
@@ -74,7 +74,7 @@ impl Server {
                 printable(name)
             )));
         }
-        let (among, events) = (agreement.among()?, agreement.events()?);
+        let (among, events) = (agreement.participants()?, agreement.events()?);
         let digest = agreement.digest();
         let mut state = State::new(among, &events, agreement.parties.len())?;
         if let Some(store) = &store {
@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// The reason, if the run ended early.
-    pub fn ended(&self) -> Option<String> {
+    pub fn end_reason(&self) -> Option<String> {
         self.state().ended.clone()
     }
 
@@ -162,7 +162,7 @@ impl Server {
         body: &[u128],
     ) -> (ServerReply, Vec<u128>) {
         let Some(holder) = self.agreement.parties.get(party) else {
-            return (refused("who asks is no party of the agreement"), vec![]);
+            return (refusal("who asks is no party of the agreement"), vec![]);
         };
         let mut state = self.state();
         if let PartyRequest::Status = ask {
@@ -176,33 +176,33 @@ impl Server {
                 let (instance, schema) = (instance.clone(), schema.clone());
                 let joined = Joined { instance, schema, begun: begun.clone() };
                 let said = (*protocol, agreement.as_str(), *clock);
-                if let Some(refused) = self.greeted(&mut state, party, said, joined) {
+                if let Some(refused) = self.greet_party(&mut state, party, said, joined) {
                     return (refused, vec![]);
                 }
-                let state = self.held(state, State::noise_is_ready);
+                let state = self.delay_until(state, State::noise_is_ready);
                 (self.welcome(&state), vec![])
             }
             PartyRequest::Share { round, leaf, heard } => {
                 let begun = state.joined[party].as_ref().and_then(|joined| joined.begun.as_ref());
                 if begun.is_none() {
-                    return (refused("a share came before a greeting"), vec![]);
+                    return (refusal("a share came before a greeting"), vec![]);
                 }
                 if !state.noise_is_ready() {
-                    return (refused("a share came before the noise was drawn"), vec![]);
+                    return (refusal("a share came before the noise was drawn"), vec![]);
                 }
-                (self.taken(&mut state, party, *round, (leaf, heard), body), vec![])
+                (self.take_share(&mut state, party, *round, (leaf, heard), body), vec![])
             }
-            PartyRequest::Commitment { round } => (self.committed(state, *round), vec![]),
+            PartyRequest::Commitment { round } => (self.commitment_of_round(state, *round), vec![]),
             PartyRequest::Opening { round, commitments } => {
-                self.opened(state, party, *round, commitments)
+                self.opening_of_round(state, party, *round, commitments)
             }
             PartyRequest::Sign { signed, from } => {
-                (self.signed(state, party, signed, *from), vec![])
+                (self.take_signature(state, party, signed, *from), vec![])
             }
             PartyRequest::Done => {
                 if state.is_open() {
                     (self.tell)(&format!("{} has its result", holder.name));
-                    self.finished(&mut state, party);
+                    self.mark_finished(&mut state, party);
                 }
                 (ServerReply::Taken, vec![])
             }
@@ -210,10 +210,10 @@ impl Server {
                 // A result that all parties have signed is not withheld from the others, but this party
                 // is not waited for.
                 if state.is_witnessed() {
-                    self.finished(&mut state, party);
+                    self.mark_finished(&mut state, party);
                     return (ServerReply::Taken, vec![]);
                 }
-                let why: String = printable(why).chars().take(WORDS).collect();
+                let why: String = printable(why).chars().take(MOST_REASON_CHARACTERS).collect();
                 (self.end(&mut state, format!("{} leaves it: {why}", holder.name)), vec![])
             }
             PartyRequest::Status => (ServerReply::Standing(self.standing(&state)), vec![]),
@@ -222,17 +222,17 @@ impl Server {
 
     /// Delays a request until it can be answered, the run ends, or a maximum time is over: this limits
     /// the rate of repetition.
-    fn held<'a>(
+    fn delay_until<'a>(
         &'a self,
         state: MutexGuard<'a, State>,
         ready: impl Fn(&State) -> bool,
     ) -> MutexGuard<'a, State> {
         let waits = |state: &mut State| state.ended.is_none() && !ready(state);
-        let held = self.changed.wait_timeout_while(state, HELD, waits);
+        let held = self.changed.wait_timeout_while(state, LONGEST_DELAY, waits);
         held.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn finished(&self, state: &mut State, party: usize) {
+    fn mark_finished(&self, state: &mut State, party: usize) {
         if let Some(store) = self.store.as_ref().filter(|_| !state.done[party]) {
             // If this fails, the party is waited for once more after a restart.
             let _ = store.keep_done(party);
@@ -288,9 +288,9 @@ impl Server {
         named.filter(|(party, _)| !has(*party)).map(|(_, one)| one.name.clone()).collect()
     }
 
-    fn standing(&self, state: &State) -> Standing {
+    fn standing(&self, state: &State) -> RunStanding {
         let named = self.agreement.parties.iter().zip(&state.joined);
-        Standing {
+        RunStanding {
             opened: state.shown,
             complete: state.is_open(),
             joined: named.filter(|(_, it)| it.is_some()).map(|(one, _)| one.name.clone()).collect(),
@@ -328,7 +328,7 @@ impl Server {
     }
 }
 
-fn refused(why: &str) -> ServerReply {
+fn refusal(why: &str) -> ServerReply {
     ServerReply::Refused { why: why.into() }
 }
 

@@ -2,7 +2,7 @@
 //! commitments.
 
 use super::state::{Open, Opening, State};
-use super::{Server, refused};
+use super::{Server, refusal};
 use crate::PartiesError;
 use crate::commitment::{Commitment, is_digest, leaf, nonce};
 use crate::message::ServerReply;
@@ -16,7 +16,7 @@ use std::time::Instant;
 use zeroize::Zeroizing;
 
 impl Server {
-    pub(super) fn taken(
+    pub(super) fn take_share(
         &self,
         state: &mut State,
         party: usize,
@@ -49,7 +49,7 @@ impl Server {
             let heard = Unanimous::among(self.agreement.parties.len());
             state.open = Some(Open { adding, shares, heard, since: Instant::now() });
         }
-        let Some(open) = &mut state.open else { return refused("no round is open") };
+        let Some(open) = &mut state.open else { return refusal("no round is open") };
         let digest = digest_of_share(share);
         if let Some(before) = open.shares[party] {
             if before == digest {
@@ -85,7 +85,7 @@ impl Server {
             format!("{} could not {what} round {}: {error}", self.name, round + 1)
         };
         let Some(charged) = state.rounds.next().cloned() else {
-            return refused("no round is open");
+            return refusal("no round is open");
         };
         let numbers = match self.noisy_sum(state, open.adding, round) {
             Ok(numbers) => numbers,
@@ -139,8 +139,12 @@ impl Server {
     }
 
     /// Returns this server's commitment of a round, once every party's share is there.
-    pub(super) fn committed(&self, state: MutexGuard<'_, State>, round: u64) -> ServerReply {
-        let state = self.held(state, |state| state.openings.len() as u64 > round);
+    pub(super) fn commitment_of_round(
+        &self,
+        state: MutexGuard<'_, State>,
+        round: u64,
+    ) -> ServerReply {
+        let state = self.delay_until(state, |state| state.openings.len() as u64 > round);
         match (&state.ended, state.openings.get(round as usize)) {
             (Some(why), _) => ServerReply::Ended { why: why.clone() },
             (None, Some(there)) => ServerReply::Committed { digest: there.commitment.clone() },
@@ -149,7 +153,7 @@ impl Server {
     }
 
     /// Returns the opening of a round, once every party has sent the same commitments of all servers.
-    pub(super) fn opened(
+    pub(super) fn opening_of_round(
         &self,
         mut state: MutexGuard<'_, State>,
         party: usize,
@@ -160,11 +164,11 @@ impl Server {
             && let Some(own) = state.openings.get(round as usize)
         {
             let own = own.commitment.clone();
-            if let Err(why) = self.told(&mut state, party, commitments, own) {
+            if let Err(why) = self.take_commitments(&mut state, party, commitments, own) {
                 return (self.end(&mut state, why), vec![]);
             }
         }
-        let state = self.held(state, |state| state.shown > round);
+        let state = self.delay_until(state, |state| state.shown > round);
         match (&state.ended, state.openings.get(round as usize)) {
             (Some(why), _) => (ServerReply::Ended { why: why.clone() }, vec![]),
             (None, Some(there)) if round < state.shown => {
@@ -176,7 +180,7 @@ impl Server {
 
     /// Records a party's commitments for the next round; when all have sent the same, the round is open.
     /// An error ends the run.
-    fn told(
+    fn take_commitments(
         &self,
         state: &mut State,
         party: usize,

@@ -103,7 +103,7 @@ impl State {
         name: &str,
     ) -> Result<(), PartiesError> {
         let (digest, parties) = (agreement.digest(), agreement.parties.len());
-        self.ended = store.ended()?;
+        self.ended = store.end_reason()?;
         let server = agreement.server(name).unwrap_or_default();
         while let Some((nonce, numbers)) = store.opening(self.openings.len() as u64)? {
             let planned = self.rounds.next().cloned();
@@ -127,7 +127,7 @@ impl State {
             ));
         }
         for party in 0..parties {
-            self.done[party] = store.done(party)?;
+            self.done[party] = store.is_party_done(party)?;
             if let Some(signed) = store.signature(party)? {
                 let odd = |_| {
                     PartiesError::InvalidRequest(
@@ -139,7 +139,7 @@ impl State {
             }
         }
         for (place, joined) in self.joined.iter_mut().enumerate() {
-            *joined = store.joined(place)?;
+            *joined = store.joined_party(place)?;
         }
         self.resume_noise(store)
     }

@@ -1,7 +1,7 @@
 //! After the last round: collects the parties' signatures, and passes them on.
 
 use super::state::State;
-use super::{Server, refused};
+use super::{Server, refusal};
 use crate::commitment::is_digest;
 use crate::message::ServerReply;
 use crate::signature::Signed;
@@ -12,7 +12,7 @@ const SIGNATURES: usize = 48_000;
 
 impl Server {
     /// Stores a party's signature, and returns all parties' once all are there.
-    pub(super) fn signed(
+    pub(super) fn take_signature(
         &self,
         mut state: MutexGuard<'_, State>,
         party: usize,
@@ -20,12 +20,12 @@ impl Server {
         from: u64,
     ) -> ServerReply {
         if !state.is_open() {
-            return refused("a signature came before the last round was open");
+            return refusal("a signature came before the last round was open");
         }
-        if let Err(why) = self.witnessed(&mut state, party, signed) {
+        if let Err(why) = self.check_signature(&mut state, party, signed) {
             return self.end(&mut state, why);
         }
-        let state = self.held(state, State::is_witnessed);
+        let state = self.delay_until(state, State::is_witnessed);
         if let Some(why) = &state.ended {
             return ServerReply::Ended { why: why.clone() };
         }
@@ -44,7 +44,12 @@ impl Server {
     }
 
     /// Checks and stores a signature; an error ends the run.
-    fn witnessed(&self, state: &mut State, party: usize, signed: &Signed) -> Result<(), String> {
+    fn check_signature(
+        &self,
+        state: &mut State,
+        party: usize,
+        signed: &Signed,
+    ) -> Result<(), String> {
         let name = &self.agreement.parties[party].name;
         if let Some(before) = &state.signed[party] {
             return match before.transcript == signed.transcript {

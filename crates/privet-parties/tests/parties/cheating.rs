@@ -104,7 +104,7 @@ fn greetings_that_do_not_agree_are_refused() {
     let odd = said(2, with(&digest, "another", &instance, clock));
     assert!(why(&odd).contains("the schemas of ward and clinic differ"), "{odd:?}");
     // None of this ends the run.
-    assert!(server.ended().is_none());
+    assert!(server.end_reason().is_none());
     assert!(matches!(server.answer(7, &PartyRequest::Status, &[]).0, ServerReply::Refused { .. }));
 }
 
@@ -344,11 +344,11 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
     assert_eq!([0, 1, 2].map(signatures), [0, 0, 3]);
     std::thread::sleep(Duration::from_millis(1100));
     servers.iter().for_each(Server::lose_patience);
-    let why = |server: &Server| server.ended().unwrap();
+    let why = |server: &Server| server.end_reason().unwrap();
     let words = "round 1 waited 1 s for a word of clinic, ward on its commitments";
     assert!(why(told).contains(words), "{}", why(told));
     assert!(why(between).contains("round 2 waited 1 s for everyone"), "{}", why(between));
-    assert!(between.is_over() && before.ended().is_none() && !before.is_over());
+    assert!(between.is_over() && before.end_reason().is_none() && !before.is_over());
     assert!(
         why(unsigned).contains("clinic, hospital did not sign within 1 s"),
         "{}",
@@ -365,7 +365,7 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
     assert!(matches!(after.answer(1, &opening(2), &[]).0, ServerReply::Opened { .. }));
     assert_eq!(signatures(1), 3);
     (1..3).for_each(|party| drop(after.answer(party, &PartyRequest::Done, &[])));
-    assert!(after.is_over() && after.ended().is_none());
+    assert!(after.is_over() && after.end_reason().is_none());
 }
 
 /// One server ends the run: the other servers are informed by the parties, with the name of the culprit,
@@ -380,12 +380,12 @@ fn what_one_server_ends_is_ended_at_every_server() {
     Party::new(agreement.clone(), "hospital", SCHEMA, room.line(1)).unwrap().join().unwrap();
     let mut odd = room.line(1);
     odd.ask(0, &share(&agreement, 0), &[1]).unwrap();
-    assert!(first.ended().is_some() && second.ended().is_none());
+    assert!(first.end_reason().is_some() && second.end_reason().is_none());
     let mut source = SystemRandom::new().unwrap();
     let shares = split(&[1, 2, 3], 2, &mut source);
     let heard = clinic.exchange(0, &charged(&agreement, 0), shares).unwrap_err().to_string();
     assert!(heard.contains("server-0 ended the run") && heard.contains("hospital"), "{heard}");
-    let why = second.ended().unwrap();
+    let why = second.end_reason().unwrap();
     assert!(why.contains("clinic leaves it") && why.contains("hospital"), "{why}");
     // So is a party that comes only now, at whichever server it comes first.
     let (_, agreement) = agreed(60);
@@ -393,14 +393,14 @@ fn what_one_server_ends_is_ended_at_every_server() {
     room.servers()[1].end_run("for a test");
     let ward = Party::new(agreement, "ward", SCHEMA, room.line(2)).unwrap();
     assert!(ward.join().unwrap_err().to_string().contains("for a test"));
-    assert!(room.servers()[0].ended().unwrap().contains("for a test"));
+    assert!(room.servers()[0].end_reason().unwrap().contains("for a test"));
     // A server that merely refuses a second folder of one name goes on.
     let (_, agreement) = agreed(60);
     let room = InProcessServers::new(&agreement).unwrap();
     room.servers()[0].answer(0, &hello(&agreement), &[]);
     let twice = Party::new(agreement, "clinic", "s", room.line(0)).unwrap();
     assert!(twice.join().unwrap_err().to_string().contains("joined before"));
-    assert!(room.servers().iter().all(|server| server.ended().is_none()));
+    assert!(room.servers().iter().all(|server| server.end_reason().is_none()));
 }
 
 /// A party shares a sum that no rows give: every party detects it in the opening.
@@ -423,7 +423,7 @@ fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
         }
     });
     for server in room.servers() {
-        let why = server.ended().unwrap();
+        let why = server.end_reason().unwrap();
         assert!(server.is_over() && why.contains("no table gives"), "{why}");
     }
 }
@@ -435,7 +435,7 @@ fn words_of_a_party_are_cut_and_plain() {
     let server = server(&agreement);
     let end = PartyRequest::End { why: format!("\u{1b}[1m{}", "long ".repeat(10_000)) };
     server.answer(0, &end, &[]);
-    let why = server.ended().unwrap();
+    let why = server.end_reason().unwrap();
     assert!(why.len() < 1000 && !why.contains('\u{1b}') && why.contains("clinic"), "{why}");
 }
 

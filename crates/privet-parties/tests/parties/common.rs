@@ -71,8 +71,8 @@ pub fn request(method: &str, loss: Loss, names: &Names, honest: u32) -> Request 
     let task = Erm { loss, method: method.parse::<Method>().unwrap() };
     let rows = ROWS.iter().sum::<usize>() as u64;
     Request::new(schema(), rows, Neighbours::ReplaceOne, task)
-        .within(Budget::new(2.0, 1e-6).unwrap())
-        .shared(authority::among(names, honest).unwrap())
+        .with_budget(Budget::new(2.0, 1e-6).unwrap())
+        .shared_among(authority::count_members(names, honest).unwrap())
 }
 
 /// Agreement for a short run of gd among three parties and two servers, without certificates.
@@ -137,7 +137,7 @@ pub fn all_with<T: Task>(
             .collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
-    assert!(room.servers().iter().all(|server| server.is_over() && server.ended().is_none()));
+    assert!(room.servers().iter().all(|server| server.is_over() && server.end_reason().is_none()));
     released
 }
 
@@ -171,8 +171,8 @@ pub fn counting(names: &Names) -> Plan<Count> {
     let count = Count { by: "y".into(), times: None, law: None };
     let rows = ROWS.iter().sum::<usize>() as u64;
     let request = count.request(&schema(), rows, Neighbours::ReplaceOne).unwrap();
-    let request = request.within(Budget::new(1.0, 1e-6).unwrap());
-    plan(&request.shared(authority::among(names, 1).unwrap())).unwrap()
+    let request = request.with_budget(Budget::new(1.0, 1e-6).unwrap());
+    plan(&request.shared_among(authority::count_members(names, 1).unwrap())).unwrap()
 }
 
 /// SHA-256 of the first round's charge, as parties state it.

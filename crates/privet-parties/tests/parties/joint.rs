@@ -12,7 +12,7 @@ use privet_parties::{Agreement, authority};
 
 fn together<T: Task>(request: Request<T>) -> Request<T> {
     let among = request.among.unwrap();
-    request.shared(Participants { noise: NoiseMode::Joint, ..among })
+    request.shared_among(Participants { noise: NoiseMode::Joint, ..among })
 }
 
 /// The same events as for one trusted server.
@@ -64,7 +64,7 @@ fn what_joint_noise_costs_is_inside_the_claim() {
             ("auto", Loss::Logistic),
             ("output", Loss::Logistic),
         ] {
-            let asked = together(request(method, loss, &names, 1)).within(budget);
+            let asked = together(request(method, loss, &names, 1)).with_budget(budget);
             let asked = if method == "gd" { asked.with("steps", "9").unwrap() } else { asked };
             match plan(&asked) {
                 Ok(planned) => within(&planned, budget, &format!("{method} at {epsilon}, {delta}")),
@@ -82,7 +82,7 @@ fn what_joint_noise_costs_is_inside_the_claim() {
         let count = Count { by: "y".into(), times: None, law: None };
         let asked = count.request(&schema(), 4000, privet_core::Neighbours::ReplaceOne).unwrap();
         let among = authority::among_with(&names, 1, NoiseMode::Joint).unwrap();
-        within(&plan(&asked.within(budget).shared(among)).unwrap(), budget, "count");
+        within(&plan(&asked.with_budget(budget).shared_among(among)).unwrap(), budget, "count");
     }
 }
 
@@ -151,7 +151,7 @@ fn agreements_where_every_server_draws_its_own_are_as_they_were() {
     assert_eq!(agreement.request["among"].to_string(), r#"{"honest":1,"parties":3,"servers":2}"#);
     let read = Agreement::read(text.as_bytes(), "here").unwrap();
     assert_eq!(
-        (read.digest(), read.among().unwrap().noise),
+        (read.digest(), read.participants().unwrap().noise),
         (agreement.digest(), NoiseMode::Shares)
     );
     // Written explicitly it is another file: an agreement has one form.
@@ -173,11 +173,11 @@ fn what_is_not_offered_together_is_refused() {
         |servers, honest| Participants { parties: 3, servers, honest, noise: NoiseMode::Joint };
     let request = request("gd", Loss::Logistic, &names, 1);
     for (among, word) in [(among(5, 1), "servers"), (among(3, 2), "honest")] {
-        let refused = plan(&request.clone().shared(among)).unwrap_err().to_string();
+        let refused = plan(&request.clone().shared_among(among)).unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }
     // A δ too small for the rounds.
-    let tiny = together(request).within(Budget::new(1.0, 1e-10).unwrap());
+    let tiny = together(request).with_budget(Budget::new(1.0, 1e-10).unwrap());
     let refused = plan(&tiny).unwrap_err().to_string();
     assert!(refused.contains("draw together") && refused.contains("larger delta"), "{refused}");
 }

@@ -100,7 +100,8 @@ fn laid_out(patience: u64) -> (tempfile::TempDir, Agreement) {
     let (planned, place) = (counting(&names), tempfile::tempdir().unwrap());
     let made = (&planned, &schema());
     let agreement =
-        authority::found(place.path(), made, &names, patience, Validity::days(1)).unwrap();
+        authority::write_member_folders(place.path(), made, &names, patience, Validity::days(1))
+            .unwrap();
     (place, agreement)
 }
 
@@ -160,7 +161,7 @@ fn a_server_that_commits_to_something_else_for_each_party_is_found_out_by_an_hon
     let outcomes =
         all(&place, &[honest(&first), lying(Liar::new(&agreement, 1, numbers, numbers))]);
     none_accepts(&outcomes, "were told different commitments in round 1");
-    assert!(first.ended().unwrap().contains("a server does not keep to the protocol"));
+    assert!(first.end_reason().unwrap().contains("a server does not keep to the protocol"));
     // Whichever party compares first.
     let (place, agreement) = laid_out(30);
     let second = server(&agreement, 1);
@@ -176,7 +177,7 @@ fn a_server_that_opens_something_else_than_it_committed_to_is_found_out_by_every
     let liar = Liar::new(&agreement, 1, [10; 3], [11, 10, 10]);
     let outcomes = all(&place, &[honest(&first), lying(liar)]);
     none_accepts(&outcomes, "server-1 opened round 1 with other numbers");
-    let why = first.ended().unwrap();
+    let why = first.end_reason().unwrap();
     assert!(why.contains("clinic leaves it") && why.contains("had committed itself to"), "{why}");
 }
 
@@ -287,7 +288,7 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
     // A commitment swapped after the honest party received another: the run ends, and nothing was sent.
     let (reply, numbers) = server.answer(0, &said("b"), &[]);
     assert!(matches!(reply, ServerReply::Ended { .. }) && numbers.is_empty());
-    assert!(server.ended().unwrap().contains("hospital and clinic were told different"));
+    assert!(server.end_reason().unwrap().contains("hospital and clinic were told different"));
     // A server also refuses a false claim about its own commitment.
     let (_, agreement) = laid_out(30);
     let server = self::server(&agreement, 0);
@@ -415,6 +416,6 @@ fn digests_are_compared_in_one_process_too() {
             });
         }
     });
-    let whys: Vec<_> = room.servers().iter().filter_map(|server| server.ended()).collect();
+    let whys: Vec<_> = room.servers().iter().filter_map(|server| server.end_reason()).collect();
     assert!(whys.iter().any(|why| why.contains("ward") && why.contains("different")), "{whys:?}");
 }

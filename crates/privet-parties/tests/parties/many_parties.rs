@@ -61,8 +61,8 @@ fn thousands_of_parties_train_one_model() {
         let among = Participants { parties, servers: 2, honest: 1, noise: Default::default() };
         let task = Erm { loss: Loss::Logistic, method: method.parse().unwrap() };
         let request = Request::new(schema(), 4000, Neighbours::ReplaceOne, task)
-            .within(Budget::new(2.0, 1e-6).unwrap())
-            .shared(among);
+            .with_budget(Budget::new(2.0, 1e-6).unwrap())
+            .shared_among(among);
         let planned = plan(&request).unwrap();
         let table = read::csv_bytes(csv(4000, 3).as_bytes(), planned.schema()).unwrap();
         let many_parties = ManyParties::new(table.clone(), among, system());
@@ -76,7 +76,7 @@ fn thousands_of_parties_train_one_model() {
         assert!(accuracy(&model, &table) > 0.8, "{method}");
         // Sums of rows less a vector have one value more than is released.
         let all = u64::from(parties) * numbers(planned.events().unwrap());
-        let shared = many_parties.shared();
+        let shared = many_parties.values_shared();
         assert!(shared == all || method != "gd" && shared > all, "{method}: {shared} of {all}");
     }
 }

@@ -54,7 +54,8 @@ fn three_parties_train_over_tls() {
     let tables = tables(&planned);
     let place = tempfile::tempdir().unwrap();
     let made = (&planned, &schema());
-    let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
+    let agreement =
+        authority::write_member_folders(place.path(), made, &names, 30, Validity::days(1)).unwrap();
     let servers: Vec<_> =
         names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
     // Nonsense from strangers disturbs nobody.
@@ -97,8 +98,8 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     let made = (&planned, &schema());
     let (old, new) = (place.path().join("old"), place.path().join("new"));
     let past = Validity { from: 1_000_000_000, until: 1_000_086_400 };
-    authority::found(&old, made, &names, 2, past).unwrap();
-    authority::found(&new, made, &names, 2, Validity::days(1)).unwrap();
+    authority::write_member_folders(&old, made, &names, 2, past).unwrap();
+    authority::write_member_folders(&new, made, &names, 2, Validity::days(1)).unwrap();
     let expired = Connections::new(&Folder::open(&old.join("clinic")).unwrap()).map(|_| ());
     let expired = expired.unwrap_err().to_string();
     assert!(expired.contains("have expired"), "{expired}");
@@ -159,7 +160,7 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
         let tables = tables(&planned);
         let place = tempfile::tempdir().unwrap();
         let made = (&planned, &schema());
-        authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
+        authority::write_member_folders(place.path(), made, &names, 30, Validity::days(1)).unwrap();
         let servers: Vec<_> =
             names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
         // A request that finds no server would count too.
@@ -210,7 +211,7 @@ fn a_share_that_is_too_long_ends_the_run_over_the_line() {
     let planned = counting(&names);
     let place = tempfile::tempdir().unwrap();
     let made = (&planned, &schema());
-    authority::found(place.path(), made, &names, 5, Validity::days(1)).unwrap();
+    authority::write_member_folders(place.path(), made, &names, 5, Validity::days(1)).unwrap();
     let server = serve(&place.path().join("server-0"));
     let folder = |name: &str| Folder::open(&place.path().join(name)).unwrap();
     let mut clinic = Connections::new(&folder("clinic")).unwrap();

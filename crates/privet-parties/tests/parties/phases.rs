@@ -25,7 +25,7 @@ impl Servers {
         let names = names(2);
         let place = tempfile::tempdir().unwrap();
         let made = (&counting(&names), &schema());
-        authority::found(place.path(), made, &names, 60, Validity::days(1)).unwrap();
+        authority::write_member_folders(place.path(), made, &names, 60, Validity::days(1)).unwrap();
         let there = (0..2).map(|server| Some(started(place.path(), server))).collect();
         Self { place, there: Mutex::new(there), commitments: Mutex::default() }
     }
@@ -72,7 +72,11 @@ impl Servers {
         assert!(verified(&counts[0]), "{what}");
         assert_eq!(self.commitments.lock().unwrap().len(), 2, "{what}");
         for server in self.there.lock().unwrap().iter().flatten() {
-            assert!(server.is_over() && server.ended().is_none(), "{what}: {:?}", server.ended());
+            assert!(
+                server.is_over() && server.end_reason().is_none(),
+                "{what}: {:?}",
+                server.end_reason()
+            );
         }
     }
 }

@@ -52,7 +52,8 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
     let tables = tables(&planned);
     let place = tempfile::tempdir().unwrap();
     let (made, patience) = ((&planned, &schema()), 30);
-    authority::found(place.path(), made, &names, patience, Validity::days(1)).unwrap();
+    authority::write_member_folders(place.path(), made, &names, patience, Validity::days(1))
+        .unwrap();
     let folder = |name: &str| Folder::open(&place.path().join(name)).unwrap();
     let start = |name: &str| Some(Arc::new(folder(name).server(Box::new(|_| {})).unwrap()));
     // A table that was read alone binds the folder to nothing: the file may have changed meanwhile.
@@ -110,8 +111,14 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
         assert!(same.into_iter().all(|(_, _, other)| other == numbers), "round {round} twice");
     }
     // A folder belongs to one agreement.
-    authority::found(&place.path().join("other"), made, &names, patience, Validity::days(1))
-        .unwrap();
+    authority::write_member_folders(
+        &place.path().join("other"),
+        made,
+        &names,
+        patience,
+        Validity::days(1),
+    )
+    .unwrap();
     std::fs::copy(
         place.path().join("other/ward/agreement.json"),
         place.path().join("ward/agreement.json"),
@@ -128,7 +135,8 @@ fn a_server_that_is_started_again_knows_who_joined() {
     let planned = plan(&request("gd", Loss::Logistic, &names, 1)).unwrap();
     let place = tempfile::tempdir().unwrap();
     let made = (&planned, &schema());
-    let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
+    let agreement =
+        authority::write_member_folders(place.path(), made, &names, 30, Validity::days(1)).unwrap();
     let folder = Folder::open(&place.path().join("server-0")).unwrap();
     let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let hello = |instance: &str, begun: Option<&str>| PartyRequest::Hello {
@@ -162,7 +170,7 @@ fn one_process_has_a_folder_at_a_time_and_keys_are_the_owners_alone() {
     let planned = plan(&request("gd", Loss::Logistic, &names, 1)).unwrap();
     let place = tempfile::tempdir().unwrap();
     let made = (&planned, &schema());
-    authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
+    authority::write_member_folders(place.path(), made, &names, 30, Validity::days(1)).unwrap();
     let folder = Folder::open(&place.path().join("server-0")).unwrap();
     let first = folder.server(Box::new(|_| {})).unwrap();
     let refused = folder.server(Box::new(|_| {})).map(|_| ()).unwrap_err().to_string();
@@ -183,5 +191,7 @@ fn one_process_has_a_folder_at_a_time_and_keys_are_the_owners_alone() {
     let refused = folder.server(Box::new(|_| {})).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("lacks what was opened in round 1"), "{refused}");
     // Existing files are not overwritten: keys may have been distributed.
-    assert!(authority::found(place.path(), made, &names, 30, Validity::days(1)).is_err());
+    assert!(
+        authority::write_member_folders(place.path(), made, &names, 30, Validity::days(1)).is_err()
+    );
 }

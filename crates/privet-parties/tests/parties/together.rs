@@ -54,11 +54,11 @@ fn every_sum_based_learner_runs_unchanged() {
 #[test]
 fn counts_are_added_up_too_and_say_how_wide_their_noise_is() {
     let names = names(2);
-    let among = authority::among(&names, 1).unwrap();
+    let among = authority::count_members(&names, 1).unwrap();
     let count = Count { by: "y".into(), times: None, law: None };
     let alone = count.clone().request(&schema(), 4000, Neighbours::ReplaceOne).unwrap();
-    let alone = alone.within(Budget::new(1.0, 1e-6).unwrap());
-    let planned = plan(&alone.shared(among)).unwrap();
+    let alone = alone.with_budget(Budget::new(1.0, 1e-6).unwrap());
+    let planned = plan(&alone.shared_among(among)).unwrap();
     let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
     let counts = all_together(&planned, &agreement);
     assert!(verified(&counts[0]));
@@ -110,7 +110,7 @@ fn what_is_not_proved_among_parties_is_refused() {
     let refused = plan(&of_people).unwrap_err().to_string();
     assert!(refused.contains("several parties"), "{refused}");
     for (method, loss) in [("ssp", Loss::SQUARED), ("output", Loss::Logistic)] {
-        let pure = request(method, loss, &names, 1).within(Budget::new(1.0, 0.0).unwrap());
+        let pure = request(method, loss, &names, 1).with_budget(Budget::new(1.0, 0.0).unwrap());
         assert!(plan(&pure).is_err(), "Laplace noise is not shared");
     }
     // A plan for parties cannot be run alone, nor the other way round.
@@ -134,7 +134,7 @@ fn what_is_not_proved_among_parties_is_refused() {
 fn output_averages_the_parties_own_minimisers() {
     let names = names(2);
     let request = request("output", Loss::Logistic, &names, 1).with("ridge", "40").unwrap();
-    let planned = plan(&request.within(Budget::new(1e5, 1e-6).unwrap())).unwrap();
+    let planned = plan(&request.with_budget(Budget::new(1e5, 1e-6).unwrap())).unwrap();
     let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
     let model = all_together(&planned, &agreement).remove(0);
     let (all, mut mean) = (ROWS.iter().sum::<usize>() as f64, vec![0.0; 3]);
@@ -183,11 +183,11 @@ fn ratings_are_completed_among_parties() {
     };
     let schema = ratings::schema(&facts).unwrap();
     let names = names(2);
-    let among = authority::among(&names, 1).unwrap();
+    let among = authority::count_members(&names, 1).unwrap();
     let people = ROWS.iter().sum::<usize>() as u64;
     let request = Complete::default().request(schema.clone(), people, Neighbours::ReplaceOne);
-    let request = request.within(Budget::new(2.0, 1e-6).unwrap());
-    let planned = plan(&request.clone().shared(among)).unwrap();
+    let request = request.with_budget(Budget::new(2.0, 1e-6).unwrap());
+    let planned = plan(&request.clone().shared_among(among)).unwrap();
     let alone = plan(&request).unwrap();
     assert_eq!(planned.request().task.method.info().name, "moments");
     assert!(planned.notes().iter().any(|note| note.contains("held by one party")));
@@ -221,7 +221,7 @@ fn ratings_are_completed_among_parties() {
     // Other methods do not account for wider noise.
     let other = Complete::by("svd".parse().unwrap());
     let other = other.request(schema, people, Neighbours::ReplaceOne);
-    let other = other.within(Budget::new(2.0, 1e-6).unwrap()).shared(among);
+    let other = other.with_budget(Budget::new(2.0, 1e-6).unwrap()).shared_among(among);
     assert!(matches!(plan(&other), Err(LearnError::NotCovered { .. })));
 }
 

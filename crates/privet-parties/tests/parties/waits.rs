@@ -108,9 +108,10 @@ fn a_server_that_draws_for_ever_is_left() {
     let (requests, why) = held(&alone, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
     assert!(requests < FEW && why.contains("odd answer"), "{requests}: {why}");
     let names = names(2);
-    let among = Participants { noise: NoiseMode::Joint, ..authority::among(&names, 1).unwrap() };
+    let among =
+        Participants { noise: NoiseMode::Joint, ..authority::count_members(&names, 1).unwrap() };
     let request =
-        request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared(among);
+        request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared_among(among);
     let planned = plan(&request).unwrap();
     let joint = authority::without_certificates((&planned, &schema()), &names, 1).unwrap();
     let (request, why) = held(&joint, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
@@ -143,7 +144,7 @@ fn a_server_that_drips_is_left() {
     let (names, listener) = names;
     let (planned, place) = (counting(&names), tempfile::tempdir().unwrap());
     let made = (&planned, &schema());
-    authority::found(place.path(), made, &names, 1, Validity::days(1)).unwrap();
+    authority::write_member_folders(place.path(), made, &names, 1, Validity::days(1)).unwrap();
     let config = {
         use rustls::pki_types::pem::PemObject;
         use rustls::pki_types::{CertificateDer, PrivateKeyDer};

@@ -135,7 +135,7 @@ pub fn export(data: &Dataset, stem: &Path) -> Result<(), BenchError> {
             }
             file.flush()
         };
-        written().map_err(BenchError::at(&path))
+        written().map_err(BenchError::on_path(&path))
     };
     let labels = data.target.signed().ok_or(RaceError::NotTwoClasses)?;
     write("labels", &mut labels.iter().map(|label| single(*label as f32)), 4)?;

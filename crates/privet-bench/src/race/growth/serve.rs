@@ -6,7 +6,7 @@
 use super::rows::{self, Size};
 use crate::error::BenchError;
 use crate::memory;
-use crate::race::Times;
+use crate::race::RoundSeconds;
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::SystemRandom;
 use privet_learn::{Calibration, Erm, Request, plan};
@@ -61,7 +61,7 @@ pub fn serve() {
 
 fn answer(question: &Question) -> Result<Value, BenchError> {
     let size = question.size;
-    let base = memory::resident();
+    let base = memory::resident_bytes();
     let data = size.draw()?;
     if let Some(stem) = &question.export {
         rows::export(&data, stem)?;
@@ -82,7 +82,7 @@ fn answer(question: &Question) -> Result<Value, BenchError> {
     })?;
     let mut source = SystemRandom::new()?;
     memory::start();
-    let mut times = Times::default();
+    let mut times = RoundSeconds::default();
     while times.0.is_empty() || (times.0.len() < FITS && times.total() < question.seconds) {
         let started = Instant::now();
         planned.run(&data, &mut source, &AtomicBool::new(false))?;

@@ -123,7 +123,7 @@ impl GeneratedTable {
     }
 
     /// A description in words.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         let kind = match self.kind {
             Kind::Linear => "linear",
             Kind::Bent => "bent",
@@ -155,7 +155,7 @@ mod tests {
             let columns = one.numbers.len() + one.categories.len();
             assert!((3..=500).contains(&columns) && (300..=1_000_000).contains(&one.rows));
             assert!((one.rows * columns) as f64 <= ENTRIES);
-            assert!(one.rows as f64 * one.ones >= 40.0, "{}", one.words());
+            assert!(one.rows as f64 * one.ones >= 40.0, "{}", one.description());
         }
         for kind in [Kind::Linear, Kind::Bent, Kind::Mixed, Kind::Sparse] {
             assert!(made.iter().filter(|one| one.kind == kind).count() > 30, "{kind:?}");

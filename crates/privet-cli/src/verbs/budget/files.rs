@@ -1,10 +1,10 @@
 //! `privet budget export` and `import`.
 
-use super::Which;
+use super::LedgerFlags;
 use crate::failure::Failure;
 use crate::output::{self, print_exact};
 use crate::settings::assignment;
-use crate::spending::{look, open, per_cent, who};
+use crate::spending::{look, open, per_cent, system_user};
 use clap::{Args, ValueEnum};
 use privet_core::printable;
 use privet_ledger::{Note, as_csv, as_json};
@@ -23,7 +23,7 @@ enum Form {
 #[derive(Args, Debug)]
 pub struct Export {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// As what
     #[arg(long, value_enum, default_value_t = Form::Json)]
     form: Form,
@@ -37,7 +37,7 @@ kept on a copy of the table. To the safe side: all that counts there and is not 
 beyond the limit (then nothing more fits). Taking in the same ledger again adds what is new.")]
 pub struct Import {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// The other ledger
     other: PathBuf,
     /// What a data set of the other is called here; may be given several times
@@ -62,7 +62,7 @@ impl Import {
         let mut other = look(&self.other)?;
         let mut ledger = open(&self.which.ledger)?;
         let names = self.called.into_iter().collect();
-        let note = Note { who: who(), purpose: String::new() };
+        let note = Note { who: system_user(), purpose: String::new() };
         let merged = ledger.take_in(&mut other, &names, &note)?;
         let mut text = String::new();
         for taken in merged {

@@ -1,10 +1,10 @@
 //! `privet budget show`, `history`, `verify` and `void`.
 
-use super::Which;
+use super::LedgerFlags;
 use crate::failure::Failure;
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
-use crate::spending::{open, per_cent, who};
+use crate::spending::{open, per_cent, system_user};
 use crate::{say, sentences};
 use clap::Args;
 use privet_core::printable;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 pub struct Show {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -28,7 +28,7 @@ pub struct Show {
 #[derive(Args, Debug)]
 pub struct History {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// Only of this data set
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
@@ -48,7 +48,7 @@ It cannot find spending of which no certificate is left and whose entries were c
 anew, nor releases that were made without the ledger.")]
 pub struct Verify {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// A folder with released files (.json)
     #[arg(long, value_name = "DIR")]
     certificates: Option<PathBuf>,
@@ -64,7 +64,7 @@ Frees a reservation from which nothing was drawn. Every draw is written down bef
 reservation without one has released nothing; a process that still holds it can then no longer draw.")]
 pub struct Void {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// The entry of the reservation; see `privet budget history`
     entry: u64,
 }
@@ -98,7 +98,7 @@ impl Show {
                         "whose": account.whose,
                         "filter": account.limit.filter,
                         "share_spent": json_number(account.share()),
-                        "epsilon_spent": json_number(account.proved()),
+                        "epsilon_spent": json_number(account.proved_epsilon()),
                         "releases": account.releases,
                         "purpose": account.purpose,
                     })
@@ -116,13 +116,16 @@ impl Show {
                 limit.relation(),
                 filter(limit)
             ));
-            if let Some(whose) = sentences::whose(limit.filter.unit, &account.whose) {
+            if let Some(whose) = sentences::unit_sentence(limit.filter.unit, &account.whose) {
                 text.push_str(&format!("  unit     {whose}\n"));
             }
             let releases = if account.releases == 1 { "release" } else { "releases" };
             let proved = match account.releases {
                 0 => String::new(),
-                _ => format!(", together ε = {} at that δ", number(rounded_up(account.proved()))),
+                _ => format!(
+                    ", together ε = {} at that δ",
+                    number(rounded_up(account.proved_epsilon()))
+                ),
             };
             text.push_str(&format!(
                 "  spent    {} by {} {releases}{proved}\n  left     {}\n",
@@ -131,7 +134,7 @@ impl Show {
                 per_cent((1.0 - account.share()).max(0.0))
             ));
             let waiting: Vec<String> = books
-                .held()
+                .reservations()
                 .values()
                 .filter(|held| held.state == State::Reserved && held.dataset == *name)
                 .map(|held| held.sequence.to_string())
@@ -171,7 +174,7 @@ impl History {
             books.account(name)?;
         }
         let wanted = |dataset: &str| self.dataset.as_deref().is_none_or(|name| name == dataset);
-        let held = || books.held().values().filter(|held| wanted(&held.dataset));
+        let held = || books.reservations().values().filter(|held| wanted(&held.dataset));
         let share = |held: &privet_ledger::Reservation| match held.state {
             State::Void => 0.0,
             _ if held.charged == privet_ledger::entry::PriceBasis::Whole => 1.0,
@@ -207,7 +210,7 @@ impl History {
                 per_cent(share(held)),
             ]);
             let who = format!("{} by {}: {}", held.dataset, held.who, held.purpose);
-            below.push(sentences::wrapped(who.trim_end_matches(": "), "       "));
+            below.push(sentences::wrap_lines(who.trim_end_matches(": "), "       "));
         }
         let table = output::table(&rows);
         let mut lines = table.lines();
@@ -278,7 +281,9 @@ impl Verify {
                 head.sequence, head.hash
             );
             for (name, account) in ledger.books().accounts() {
-                if let Some(whose) = sentences::whose(account.limit.filter.unit, &account.whose) {
+                if let Some(whose) =
+                    sentences::unit_sentence(account.limit.filter.unit, &account.whose)
+                {
                     text.push_str(&format!("{}: {whose}\n", printable(name)));
                 }
             }
@@ -313,7 +318,7 @@ impl Void {
     /// Writes the entry that voids the reservation.
     pub fn run(self) -> Result<(), Failure> {
         let mut ledger = open(&self.which.ledger)?;
-        ledger.void(self.entry, &who(), "by hand")?;
+        ledger.void(self.entry, &system_user(), "by hand")?;
         output::report(&format!("entry {} is void: what it reserved is free again\n", self.entry))
     }
 }

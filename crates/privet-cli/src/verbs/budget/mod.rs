@@ -53,13 +53,13 @@ enum Verb {
 
 /// Which ledger.
 #[derive(Args, Debug)]
-struct Which {
+struct LedgerFlags {
     /// The ledger
     #[arg(value_name = "LEDGER", env = "PRIVET_LEDGER", hide_env_values = true)]
     ledger: PathBuf,
 }
 
-impl Which {
+impl LedgerFlags {
     /// Opens the ledger read-only.
     fn look(&self) -> Result<privet_ledger::Ledger, Failure> {
         crate::spending::look(&self.ledger)

@@ -3,10 +3,12 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::sentences;
-use crate::settings::{column, within};
-use crate::spending::{address, beside, connect, name_of, print_of, who};
+use crate::settings::{column, range_parser};
+use crate::spending::{address, connect, ledger_beside, name_of, print_of, system_user};
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Spelling, Unit, Whose, printable};
+use privet_core::{
+    Budget, DELTA, EPSILON, Neighbours, Relation, Spelling, Unit, UnitDefinition, printable,
+};
 use privet_data::Schema;
 use privet_ledger::{Kind, Ledger, Limit, Note};
 use serde_json::json;
@@ -47,13 +49,13 @@ pub struct Open {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        long, value_name = "E", value_parser = range_parser(EPSILON), allow_hyphen_values = true,
         required_unless_present = "same_as",
         help = format!("ε of everything together: {EPSILON}"),
     )]
     epsilon: Option<f64>,
     #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        long, value_name = "D", value_parser = range_parser(DELTA), allow_hyphen_values = true,
         required_unless_present = "same_as",
         help = format!("δ of everything together: {DELTA}. Far below 1 / number of rows"),
     )]
@@ -102,23 +104,23 @@ fn unit(text: &str) -> Result<Unit, String> {
 
 impl Open {
     /// The definition of a unit: the column given, read as the schema specifies, or the schema's own.
-    fn whose(&self, schema: Option<&Schema>) -> Result<Whose, Failure> {
-        let said = schema.map_or(Whose::NotSaid, Schema::whose);
+    fn unit_definition(&self, schema: Option<&Schema>) -> Result<UnitDefinition, Failure> {
+        let said = schema.map_or(UnitDefinition::NotSaid, Schema::unit_definition);
         let user = self.unit.or(schema.map(Schema::unit)).unwrap_or(Unit::Record);
         match (&self.unit_column, said) {
             (None, said) => Ok(said.of(user)),
             (Some(_), _) if user == Unit::Record => Err(Failure::input(
                 "--unit-column: the unit is a record; accepted with --unit user:K, or a schema with [unit]",
             )),
-            (Some(name), Whose::Column { column, .. }) if column != *name => {
+            (Some(name), UnitDefinition::Column { column, .. }) if column != *name => {
                 Err(Failure::input(format!(
                     "--unit-column {}: the schema's unit is '{}'; leave one of them out",
                     printable(name),
                     printable(&column)
                 )))
             }
-            (Some(_), said @ Whose::Column { .. }) => Ok(said),
-            (Some(name), _) => Ok(Whose::Column {
+            (Some(_), said @ UnitDefinition::Column { .. }) => Ok(said),
+            (Some(name), _) => Ok(UnitDefinition::Column {
                 column: name.clone(),
                 trim: schema.is_none_or(|schema| schema.file().trim),
                 spelling: schema
@@ -131,13 +133,14 @@ impl Open {
     /// Reads the table and writes the limit to the ledger.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.schema.as_ref().map(Schema::load).transpose()?;
-        let Some(path) = self.ledger.clone().or_else(|| self.data.as_deref().map(beside)) else {
+        let Some(path) = self.ledger.clone().or_else(|| self.data.as_deref().map(ledger_beside))
+        else {
             return Err(Failure::input(
                 "--ledger is missing: there is no table that it could lie beside",
             ));
         };
-        let note = Note { who: who(), purpose: self.purpose.clone() };
-        let whose = self.whose(schema.as_ref())?;
+        let note = Note { who: system_user(), purpose: self.purpose.clone() };
+        let whose = self.unit_definition(schema.as_ref())?;
         let limit = match (self.epsilon, self.delta) {
             (Some(epsilon), Some(delta)) if self.same_as.is_none() => {
                 let unit = self.unit.or(schema.as_ref().map(Schema::unit)).unwrap_or(Unit::Record);
@@ -197,13 +200,13 @@ impl Open {
             account.limit.relation(),
             super::look::filter(&account.limit),
         );
-        let kept = match sentences::whose(account.limit.filter.unit, &account.whose) {
+        let kept = match sentences::unit_sentence(account.limit.filter.unit, &account.whose) {
             Some(whose) => format!("{kept}; {whose}"),
             None => kept,
         };
         output::report(&format!(
             "{}ledger: {}{}\n",
-            sentences::wrapped(&kept, ""),
+            sentences::wrap_lines(&kept, ""),
             printable(&path.display().to_string()),
             if address(&path).is_some() {
                 ""

@@ -1,6 +1,6 @@
 //! `privet budget report`: a page that a data-protection officer can read.
 
-use super::Which;
+use super::LedgerFlags;
 use crate::failure::Failure;
 use crate::{output, page, say};
 use clap::Args;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub struct Report {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// Where to write the page
     #[arg(long, value_name = "FILE")]
     html: PathBuf,

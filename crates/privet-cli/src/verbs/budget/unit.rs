@@ -1,12 +1,12 @@
 //! `privet budget unit`: defines the unit of a data set whose entry lacks it.
 
-use super::Which;
+use super::LedgerFlags;
 use crate::failure::Failure;
 use crate::settings::column;
-use crate::spending::{open, who};
+use crate::spending::{open, system_user};
 use crate::{output, sentences};
 use clap::Args;
-use privet_core::{Spelling, Whose, printable};
+use privet_core::{Spelling, UnitDefinition, printable};
 use privet_dp::gate::Certificate;
 use privet_ledger::{Ledger, LedgerError, Note, State};
 
@@ -19,7 +19,7 @@ with the certificates that the ledger keeps; releases whose certificate it has n
 ledgers, are taken at your word, and it says how many.")]
 pub struct UnitOf {
     #[command(flatten)]
-    which: Which,
+    which: LedgerFlags,
     /// The data set
     #[arg(value_name = "NAME")]
     dataset: String,
@@ -40,25 +40,25 @@ impl UnitOf {
     /// Compares it with the certificates and writes it to the ledger.
     pub fn run(self) -> Result<(), Failure> {
         let mut ledger = open(&self.which.ledger)?;
-        let whose = Whose::Column {
+        let whose = UnitDefinition::Column {
             column: self.column.clone(),
             trim: !self.blanks,
             spelling: self.spelling,
         };
         ledger.books().account(&self.dataset)?;
-        let unchecked = compared(&mut ledger, &self.dataset, &whose)?;
-        let note = Note { who: who(), purpose: String::new() };
+        let unchecked = check_definition(&mut ledger, &self.dataset, &whose)?;
+        let note = Note { who: system_user(), purpose: String::new() };
         ledger.state_unit(&self.dataset, &whose, &note)?;
         let message =
             format!("{}: a user is {whose}, as {} says", printable(&self.dataset), note.who);
-        let mut text = sentences::wrapped(&message, "");
+        let mut text = sentences::wrap_lines(&message, "");
         for (releases, why) in [
             (unchecked.own, "no certificate that says it is in the ledger"),
             (unchecked.taken_in, "taken in from other ledgers, which did not say it"),
         ] {
             if releases > 0 {
                 let message = format!("releases for which nothing shows it: {releases} ({why})");
-                text.push_str(&sentences::wrapped(&message, ""));
+                text.push_str(&sentences::wrap_lines(&message, ""));
             }
         }
         output::report(&text)
@@ -75,10 +75,14 @@ struct Unchecked {
 }
 
 /// Refuses a definition that the ledger's certificates contradict.
-fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<Unchecked, Failure> {
+fn check_definition(
+    ledger: &mut Ledger,
+    dataset: &str,
+    whose: &UnitDefinition,
+) -> Result<Unchecked, Failure> {
     let account = ledger.books().account(dataset)?;
     let taken_in = account.imported.values().map(|taken| taken.releases).sum();
-    let counted = ledger.books().held().values();
+    let counted = ledger.books().reservations().values();
     let counted = counted.filter(|held| held.dataset == dataset && held.state != State::Void);
     let kept: Vec<Option<String>> = counted.map(|held| held.certificate.clone()).collect();
     let mut unchecked = Unchecked { taken_in, ..Unchecked::default() };
@@ -99,6 +103,6 @@ fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<Uncheck
 }
 
 /// The definition of a unit in the request that a certificate carries.
-fn unit_of(text: &str) -> Option<Whose> {
+fn unit_of(text: &str) -> Option<UnitDefinition> {
     serde_json::from_str::<Certificate>(text).ok().as_ref().map(privet_learn::whose_of)
 }

@@ -34,9 +34,9 @@ pub(super) struct Count {
 }
 
 /// The output lines of a call.
-struct Written;
+struct OutputLines;
 
-impl Lines<Tally> for Written {
+impl Lines<Tally> for OutputLines {
     fn write(
         &mut self,
         plan: &Plan<Tally>,
@@ -54,7 +54,7 @@ impl Lines<Tally> for Written {
 impl Count {
     pub(super) fn run(self) -> Result<(), Failure> {
         let again = [("by", self.by.is_some())];
-        self.streaming.carry_out(&again, || self.plan(), &mut Written)
+        self.streaming.carry_out(&again, || self.plan(), &mut OutputLines)
     }
 
     fn plan(&self) -> Result<Plan<Tally>, Failure> {
@@ -67,7 +67,7 @@ impl Count {
         let horizon = self.streaming.horizon()?;
         let budget = head.budget_for(horizon)?;
         let task = Tally { batch: *batch, ..Tally::by(by) };
-        let request = task.request(&head.schema()?, horizon)?.within(budget);
+        let request = task.request(&head.schema()?, horizon)?.with_budget(budget);
         Ok(plan(&Request { neighbours: head.neighbours, ..request })?)
     }
 }

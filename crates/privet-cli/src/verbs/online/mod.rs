@@ -5,7 +5,7 @@ mod stream;
 mod train;
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
+use crate::head::{FlagPresence, Head, head};
 use crate::keys;
 use crate::releasing::Releasing;
 use clap::{Args, Subcommand};
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 pub struct OnlineVerb {
     #[command(subcommand)]
-    what: What,
+    what: StreamAction,
 }
 
 /// What is done with the stream.
 #[derive(Subcommand, Debug)]
-enum What {
+enum StreamAction {
     Train(train::Train),
     Count(count::Count),
 }
@@ -62,15 +62,15 @@ struct Streaming {
 
 head! {
     OfStreams {
-        data: (Given::Never, ""),
+        data: (FlagPresence::Never, ""),
         schema: (
-            Given::Perhaps,
+            FlagPresence::Perhaps,
             "The public schema (TOML), with invalid = \"drop\" or \"stand-in\"; not for a stream that goes on",
         ),
-        epsilon: (Given::Perhaps, " of the whole stream"),
+        epsilon: (FlagPresence::Perhaps, " of the whole stream"),
         delta: ", above 0; `online train --method experts` takes 0 as well, for pure ε [default: 1/T²]",
         neighbours: (Neighbours::ReplaceOne, "only replace-one: a slot's record is another, or none"),
-        rows: (Given::Never, "rows", ""),
+        rows: (FlagPresence::Never, "rows", ""),
     }
 }
 
@@ -78,8 +78,8 @@ impl OnlineVerb {
     /// Plans, opens the stream, and runs it to its end.
     pub fn run(self) -> Result<(), Failure> {
         match self.what {
-            What::Train(train) => train.run(),
-            What::Count(count) => count.run(),
+            StreamAction::Train(train) => train.run(),
+            StreamAction::Count(count) => count.run(),
         }
     }
 }

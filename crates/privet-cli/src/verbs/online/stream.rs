@@ -44,7 +44,7 @@ impl Streaming {
     ) -> Result<(), Failure> {
         let key = self.key()?;
         match &self.state {
-            None => self.whole(planned()?, lines),
+            None => self.run_whole(planned()?, lines),
             Some(path) => {
                 let begun = if path.exists() {
                     let own =
@@ -53,7 +53,7 @@ impl Streaming {
                     self.releasing.place_beside(&self.inputs())?;
                     let suspended: SuspendedStream<T> = read_state(path)?;
                     let rows = self.rows(&suspended.request().schema)?;
-                    self.releasing.paid_before(None, suspended.entered())?;
+                    self.releasing.paid_before(None, suspended.ledger_entry())?;
                     (suspended, rows)
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
@@ -70,7 +70,11 @@ impl Streaming {
     }
 
     /// Runs a stream to its end in one call.
-    fn whole<T: Streamed>(&self, plan: Plan<T>, lines: &mut impl Lines<T>) -> Result<(), Failure> {
+    fn run_whole<T: Streamed>(
+        &self,
+        plan: Plan<T>,
+        lines: &mut impl Lines<T>,
+    ) -> Result<(), Failure> {
         let place = self.releasing.place_beside(&self.inputs())?;
         let spending = self.releasing.spending(None, "online, a stream")?;
         let mut rows = self.rows(plan.schema())?;
@@ -81,7 +85,7 @@ impl Streaming {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         let mut beyond = false;
         while let Some(data) = rows.next(live.batch(), |from| from.buffer().len())? {
-            beyond = piece(&mut live, &data, &mut out, |slots, step, values, out| {
+            beyond = take_piece(&mut live, &data, &mut out, |slots, step, values, out| {
                 lines.write(&plan, slots, (step, values), out)
             })?;
             if beyond {
@@ -92,7 +96,7 @@ impl Streaming {
         if let Some(last) = live.released()? {
             self.releasing.replace(&last)?;
         }
-        finished(live.left(), beyond);
+        report_end(live.steps_left(), beyond);
         Ok(())
     }
 
@@ -104,7 +108,7 @@ impl Streaming {
         key: Option<&StateKey>,
     ) -> Result<(SuspendedStream<T>, Rows), Failure> {
         Live::can_be_put_aside(plan)?;
-        output::fresh("--state", path)?;
+        output::refuse_existing("--state", path)?;
         let place = self.releasing.place_beside(&self.inputs())?;
         let spending = self.releasing.spending(None, "online, a stream")?;
         let rows = self.rows(plan.schema())?;
@@ -132,26 +136,26 @@ impl Streaming {
         let mut source = self.releasing.source()?;
         let mut journal = Journal::open(&output::journal_of(path))
             .map_err(|error| LearnError::from(GateError::from(error)))?
-            .ahead(self.commit);
+            .committing_ahead(self.commit);
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         // Resumed once a call and suspended at its end: the number of slots alone may determine where
         // sums are cut, never the length of the lines that hold the records.
         let kept = |next: &SuspendedStream<T>| write_state(path, next);
         let mut live = suspended.resume(key, source.as_mut(), &mut journal, kept)?;
         let (plan, mut beyond) = (live.plan().clone(), false);
-        let steps = T::pace(plan.facts()).1;
+        let steps = T::batch_and_steps(plan.facts()).1;
         if let Some(values) = live.taken_up_with() {
             lines.out_already(values);
         }
-        if live.left() < steps {
+        if live.steps_left() < steps {
             say!(
                 "step {} of {steps} is next; rows that were sent before, to a call that was killed among them, are not \
                  sent again",
-                steps - live.left() + 1
+                steps - live.steps_left() + 1
             );
         }
         while let Some(data) = rows.next(batch, |from| from.buffer().len())? {
-            beyond = piece(&mut live, &data, &mut out, |slots, step, values, out| {
+            beyond = take_piece(&mut live, &data, &mut out, |slots, step, values, out| {
                 lines.write(&plan, slots, (step, values), out)
             })?;
             if beyond {
@@ -159,18 +163,18 @@ impl Streaming {
             }
         }
         drop(out);
-        let (last, left) = (live.released()?, live.left());
+        let (last, left) = (live.released()?, live.steps_left());
         write_state(path, &live.suspend(key)?)?;
         if let Some(last) = last {
             self.releasing.replace(&last)?;
         }
-        finished(left, beyond);
+        report_end(left, beyond);
         Ok(())
     }
 }
 
 fn batch_of<T: Streamed>(request: &Request<T>) -> Result<usize, Failure> {
-    Ok(T::pace(&T::facts(request)?).0 as usize)
+    Ok(T::batch_and_steps(&T::facts(request)?).0 as usize)
 }
 
 /// The records of a step.
@@ -180,7 +184,7 @@ pub(super) struct Step<'a> {
 }
 
 /// Takes a piece of the stream; returns true if it had more rows than the stream has slots.
-fn piece<T: Streamed>(
+fn take_piece<T: Streamed>(
     live: &mut Live<'_, T>,
     data: &Dataset,
     out: &mut impl Write,
@@ -203,7 +207,7 @@ fn piece<T: Streamed>(
     Ok(beyond)
 }
 
-fn finished(left: u32, beyond: bool) {
+fn report_end(left: u32, beyond: bool) {
     if beyond {
         say!(
             "the horizon is reached: nothing is learnt from, and nothing released for, the rows beyond it; more of \

@@ -10,13 +10,13 @@ use privet_data::Dataset;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{Calibration, Plan, Request, Words, plan};
+use privet_learn::{Calibration, Plan, Request, RequestOptions, plan};
 use serde_json::json;
 use std::io::Write;
 
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Shown {
+enum LineContent {
     /// The model after each step, as JSON; covered by the certificate, for everyone
     Models,
     /// A prediction for each row, by the newest model that was out before it came (none says 0); each is
@@ -67,15 +67,15 @@ pub(super) struct Train {
     )]
     calibration: Calibration,
     /// What a line of the output says
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Shown::Models)]
-    lines: Shown,
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = LineContent::Models)]
+    lines: LineContent,
     #[command(flatten)]
     streaming: Streaming,
 }
 
 impl Train {
     pub(super) fn run(self) -> Result<(), Failure> {
-        if self.lines == Shown::Predictions {
+        if self.lines == LineContent::Predictions {
             say!(
                 "note: a prediction depends on the features of its own row. Hand it to whoever sent the row; the \
                  certificate covers the models, which everyone may see"
@@ -86,7 +86,7 @@ impl Train {
             ("loss", self.loss.is_some()),
             ("set", !self.set.is_empty()),
         ];
-        let mut lines = Written { what: self.lines, model: vec![] };
+        let mut lines = OutputLines { what: self.lines, model: vec![] };
         self.streaming.carry_out(&given, || self.plan(), &mut lines)
     }
 
@@ -99,14 +99,14 @@ impl Train {
                  see; it is there for `privet-bench`",
             ));
         }
-        let words = Words {
+        let words = RequestOptions {
             epsilon: head.epsilon,
             delta: head.delta,
             neighbours: head.neighbours,
             loss: self.loss.clone(),
             settings: self.set.clone(),
             calibration: self.calibration,
-            ..Words::of(privet_learn::Method::NonPrivate(Default::default()))
+            ..RequestOptions::of(privet_learn::Method::NonPrivate(Default::default()))
         };
         let schema = head.schema()?;
         let request = Online::request(&schema, self.streaming.horizon()?, method, &words)?;
@@ -116,13 +116,13 @@ impl Train {
 }
 
 /// The output lines of a call.
-struct Written {
-    what: Shown,
+struct OutputLines {
+    what: LineContent,
     /// The newest released model, if it is needed.
     model: Vec<f64>,
 }
 
-impl Lines<Online> for Written {
+impl Lines<Online> for OutputLines {
     fn out_already(&mut self, weights: &[f64]) {
         self.model = weights.to_vec();
     }
@@ -135,9 +135,9 @@ impl Lines<Online> for Written {
         out: &mut dyn Write,
     ) -> std::io::Result<()> {
         match self.what {
-            Shown::None => Ok(()),
-            Shown::Models => writeln!(out, "{}", json!({ "step": step, "weights": weights })),
-            Shown::Predictions => {
+            LineContent::None => Ok(()),
+            LineContent::Models => writeln!(out, "{}", json!({ "step": step, "weights": weights })),
+            LineContent::Predictions => {
                 for row in records.rows {
                     writeln!(out, "{}", predicted(plan, records.data, row, &self.model))?;
                 }

@@ -1,7 +1,7 @@
 //! `privet party init`: makes the plan that all agree on, and a folder for each member.
 
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
+use crate::head::{FlagPresence, Head, head};
 use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
 use crate::{output, say};
@@ -94,10 +94,10 @@ pub struct Init {
 
 head! {
     OfParties {
-        data: (Given::Never, ""),
-        schema: (Given::Always, "The public schema of everyone's table (TOML)"),
-        epsilon: (Given::Perhaps, ""),
-        rows: (Given::Never, "rows", ""),
+        data: (FlagPresence::Never, ""),
+        schema: (FlagPresence::Always, "The public schema of everyone's table (TOML)"),
+        epsilon: (FlagPresence::Perhaps, ""),
+        rows: (FlagPresence::Never, "rows", ""),
     }
 }
 
@@ -125,22 +125,22 @@ impl Init {
             Some(by) => {
                 let count = Count { by: by.clone(), times: None, law: None };
                 let request = count.request(&schema, rows, neighbours)?;
-                let request = request.within(budget()?).shared(among);
-                self.found((&plan(&request)?, &schema), &names)?
+                let request = request.with_budget(budget()?).shared_among(among);
+                self.write_folders((&plan(&request)?, &schema), &names)?
             }
             None if self.ratings => {
                 let request = Complete::default().request(schema.clone(), rows, neighbours);
-                let request = request.within(budget()?).shared(among);
-                self.found((&plan(&request)?, &schema), &names)?
+                let request = request.with_budget(budget()?).shared_among(among);
+                self.write_folders((&plan(&request)?, &schema), &names)?
             }
             None => {
                 let (head, of) = (&self.head, (&schema, rows));
                 let request = self.settings.request(head, of, &self.method, Calibration::Sound)?;
-                self.found((&plan(&request.shared(among))?, &schema), &names)?
+                self.write_folders((&plan(&request.shared_among(among))?, &schema), &names)?
             }
         };
         drop(meter);
-        let folder = output::quoted(&self.folder);
+        let folder = output::quote_for_shell(&self.folder);
         say!(
             "laid out {} folders below {folder}: hand each to its member, and delete yours",
             names.parties.len() + names.servers.len()
@@ -148,13 +148,19 @@ impl Init {
         output::report(&format!("agreement {}\n", agreement.digest()))
     }
 
-    fn found<T: Task>(
+    fn write_folders<T: Task>(
         &self,
         (planned, schema): (&privet_learn::Plan<T>, &Schema),
         names: &Names,
     ) -> Result<Agreement, Failure> {
-        super::tell(planned);
+        super::print_cost(planned);
         let validity = Validity::days(self.days);
-        Ok(authority::found(&self.folder, (planned, schema), names, self.patience, validity)?)
+        Ok(authority::write_member_folders(
+            &self.folder,
+            (planned, schema),
+            names,
+            self.patience,
+            validity,
+        )?)
     }
 }

@@ -1,6 +1,6 @@
 //! `privet party join` and `privet party status`: checks before and during a run.
 
-use super::{Member, tell};
+use super::{Member, print_cost};
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
@@ -36,9 +36,9 @@ impl Join {
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
         match folder.agreement().family() {
-            Family::Model => tell(&folder.agreement().plan::<Erm>()?),
-            Family::Counts => tell(&folder.agreement().plan::<Count>()?),
-            Family::Ratings => tell(&folder.agreement().plan::<Complete>()?),
+            Family::Model => print_cost(&folder.agreement().plan::<Erm>()?),
+            Family::Counts => print_cost(&folder.agreement().plan::<Count>()?),
+            Family::Ratings => print_cost(&folder.agreement().plan::<Complete>()?),
         }
         let own = own_schema(&folder, self.schema.as_deref())?;
         let party = folder.party(&own, Connections::new(&folder)?)?;
@@ -115,9 +115,9 @@ impl Status {
                     if let Some((done, of)) = standing.drawing {
                         line.push_str(&format!("; servers have drawn the noise of {done} of {of}"));
                     }
-                    line.push_str(&format!("; joined: {}", listed(&standing.joined)));
+                    line.push_str(&format!("; joined: {}", join_names(&standing.joined)));
                     if !standing.missing.is_empty() {
-                        line.push_str(&format!("; waiting for {}", listed(&standing.missing)));
+                        line.push_str(&format!("; waiting for {}", join_names(&standing.missing)));
                     }
                     if let Some(why) = &standing.ended {
                         line.push_str(&format!("; ended: {why}"));
@@ -130,6 +130,6 @@ impl Status {
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     if names.is_empty() { "nobody".into() } else { names.join(", ") }
 }

@@ -81,7 +81,7 @@ impl Member {
 }
 
 /// Prints the cost of a plan and its conditions on standard error, before anything is sent.
-fn tell<T: Task>(planned: &Plan<T>) {
+fn print_cost<T: Task>(planned: &Plan<T>) {
     let claim =
         planned.guarantee().map(|claim| format!("planned: {}.", sentences::guarantee(claim)));
     let schema = planned.schema();
@@ -98,11 +98,11 @@ fn tell<T: Task>(planned: &Plan<T>) {
     let target = printable(&schema.target().column);
     say!(
         "{}",
-        sentences::wrapped(&format!("what is read: {columns}, and {target}"), "").trim_end()
+        sentences::wrap_lines(&format!("what is read: {columns}, and {target}"), "").trim_end()
     );
     let notes = planned.notes().iter().map(|note| format!("note: {note}"));
     for line in claim.into_iter().chain(notes) {
-        say!("{}", sentences::wrapped(&line, "").trim_end());
+        say!("{}", sentences::wrap_lines(&line, "").trim_end());
     }
 }
 

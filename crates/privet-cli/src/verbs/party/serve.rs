@@ -45,7 +45,7 @@ impl Serve {
     /// Serves until the run ends.
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
-        let engine: Option<Arc<dyn Engine>> = match folder.agreement().among()?.noise {
+        let engine: Option<Arc<dyn Engine>> = match folder.agreement().participants()?.noise {
             NoiseMode::Joint => Some(Arc::new(Program::find(self.joint_program.as_deref())?)),
             NoiseMode::Shares if self.joint_program.is_some() => {
                 return Err(Failure::input(

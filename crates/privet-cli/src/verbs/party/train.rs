@@ -1,9 +1,9 @@
 //! `privet party train`: one party's part in a run, on its own table.
 
 use super::look::{agree, own_schema};
-use super::{Member, tell};
+use super::{Member, print_cost};
 use crate::failure::Failure;
-use crate::order::{Made, Table};
+use crate::order::{MadeRelease, Table};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, only_once, read_table};
 use crate::say;
@@ -16,7 +16,7 @@ use privet_learn::ratings::Complete;
 use privet_learn::statistics::count::Count;
 use privet_learn::{Erm, Plan, Released, Task};
 use privet_parties::tls::Connections;
-use privet_parties::{Family, Folder, Paid, Party, Recognised};
+use privet_parties::{Family, Folder, Party, PaymentRecord, RecognisedTable};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -86,7 +86,7 @@ impl Train {
         read: impl FnOnce(&Schema, Relation) -> Result<Dataset, Failure>,
     ) -> Result<(), Failure> {
         let planned: Plan<T> = folder.agreement().plan()?;
-        tell(&planned);
+        print_cost(&planned);
         let schema: Schema = serde_json::from_value(folder.agreement().schema.clone())
             .map_err(|error| Failure::input(format!("the agreement's schema: {error}")))?;
         let mut inputs = vec![self.data.as_path()];
@@ -94,7 +94,7 @@ impl Train {
         let text = self.own_text(folder)?;
         let digest = folder.agreement().digest();
         let relation = planned.request().relation();
-        let before = folder.paid()?;
+        let before = folder.payment_record()?;
         let declared = Some(planned.request().rows);
         let (table, plan) =
             (Table::new(&self.data, &schema, relation, declared)?, |_| Ok(planned.clone()));
@@ -112,7 +112,7 @@ impl Train {
         };
         // Both readings under one check for changes: the recognised table is the one trained on.
         let (ready, (data, recognised)) = reserved.read(|planned| {
-            Ok((read(planned.schema(), relation)?, self.recognised(folder, &schema)?))
+            Ok((read(planned.schema(), relation)?, self.recognise_table(folder, &schema)?))
         })?;
         // The number of people who rate is private, whichever neighbours.
         let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
@@ -125,7 +125,7 @@ impl Train {
             party
         };
         let planned = match before {
-            Some(Paid { entered, .. }) => match entered {
+            Some(PaymentRecord { entered, .. }) => match entered {
                 Some(entered) => planned.entered_in(entered),
                 None => planned,
             },
@@ -135,9 +135,10 @@ impl Train {
                 planned
             }
         };
-        let released = self.together(&planned, &data, &party)?;
+        let released = self.train_together(&planned, &data, &party)?;
         let own = json!({ "parties": folder.agreement().parties.len(), "servers": folder.agreement().servers.len() });
-        self.releasing.keep_as(place, Made::of(released), noun, |_| Ok((String::new(), own)))?;
+        self.releasing
+            .keep_as(place, MadeRelease::of(released), noun, |_| Ok((String::new(), own)))?;
         party.finish();
         Ok(())
     }
@@ -170,7 +171,11 @@ impl Train {
     }
 
     /// Recognises the table as the one with which the folder's run began.
-    fn recognised(&self, folder: &Folder, schema: &Schema) -> Result<Recognised, Failure> {
+    fn recognise_table(
+        &self,
+        folder: &Folder,
+        schema: &Schema,
+    ) -> Result<RecognisedTable, Failure> {
         folder.recognise(|each| {
             privet_data::read::raw_rows(&self.data, Some(schema), each).map_err(Failure::from)
         })
@@ -184,8 +189,8 @@ impl Train {
         agreement: String,
     ) -> Result<(), Failure> {
         let claim = planned.guarantee();
-        let entered = planned.entered().cloned();
-        let paid = Paid {
+        let entered = planned.ledger_entry().cloned();
+        let paid = PaymentRecord {
             agreement,
             epsilon: claim.map_or(f64::INFINITY, |claim| claim.epsilon),
             delta: claim.map_or(1.0, |claim| claim.delta),
@@ -195,7 +200,7 @@ impl Train {
         Ok(folder.keep_paid(&paid)?)
     }
 
-    fn together<T: Task>(
+    fn train_together<T: Task>(
         &self,
         planned: &Plan<T>,
         data: &Dataset,

@@ -11,7 +11,7 @@ use privet_data::{Encoding, Schema as PublicSchema, Target};
 use std::path::{Path, PathBuf};
 
 /// Encoded columns shown before the rest is only counted.
-const SHOWN: usize = 100;
+const SHOWN_COLUMNS: usize = 100;
 
 /// Check a schema; with DATA, also the table
 #[derive(Args, Debug)]
@@ -90,7 +90,7 @@ impl Check {
                 }
             }
             for line in data.report.to_string().lines() {
-                text.push_str(&sentences::wrapped(line, "  "));
+                text.push_str(&sentences::wrap_lines(line, "  "));
             }
         }
         output::report(&text)
@@ -117,11 +117,11 @@ impl Check {
 
 /// Everything in a table that does not fit: positions, never values.
 fn mismatch(path: &Path, all: &[TableProblem]) -> Failure {
-    let shown = all.iter().take(SHOWN).map(|problem| format!("\n- {problem}"));
+    let shown = all.iter().take(SHOWN_COLUMNS).map(|problem| format!("\n- {problem}"));
     let mut words = format!("{}: does not fit the schema", path.display());
     words.extend(shown);
-    if all.len() > SHOWN {
-        words.push_str(&format!("\n- and {} more", all.len() - SHOWN));
+    if all.len() > SHOWN_COLUMNS {
+        words.push_str(&format!("\n- and {} more", all.len() - SHOWN_COLUMNS));
     }
     words.push_str("\n(for you who hold the table, not for publication)");
     Failure::input(words)
@@ -146,12 +146,12 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
         (None, "") => "the label, a number".into(),
         (None, name) => format!("{name}, a number"),
     };
-    let names: Vec<String> = (0..encoding.width().min(SHOWN))
+    let names: Vec<String> = (0..encoding.width().min(SHOWN_COLUMNS))
         .filter_map(|column| encoding.column_name(column))
         .collect();
     let mut columns = format!("{} encoded: {}", encoding.width(), names.join(", "));
-    if encoding.width() > SHOWN {
-        columns.push_str(&format!(", … ({} more)", encoding.width() - SHOWN));
+    if encoding.width() > SHOWN_COLUMNS {
+        columns.push_str(&format!(", … ({} more)", encoding.width() - SHOWN_COLUMNS));
     }
     let radius = number(encoding.l2_radius());
     let lines = [
@@ -163,5 +163,8 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
         ("columns", columns),
     ];
     // A long text continues below, with the same indent.
-    lines.iter().map(|(name, told)| sentences::beside(&format!("  {name:<10}"), told)).collect()
+    lines
+        .iter()
+        .map(|(name, told)| sentences::wrap_after_margin(&format!("  {name:<10}"), told))
+        .collect()
 }

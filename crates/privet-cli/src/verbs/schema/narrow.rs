@@ -51,7 +51,7 @@ impl Narrow {
             )));
         };
         let mut out = output::open(&self.out, self.force, &[&self.schema, &self.by])?;
-        let narrowed = describe::narrowed(&schema, &description)?;
+        let narrowed = describe::narrow_bounds(&schema, &description)?;
         output::write(&mut out, &self.out, narrowed.to_toml().as_bytes())?;
         if !out.is_standard() {
             say!("schema written to {}{}", self.out.display(), output::mode(out.file().is_some()));

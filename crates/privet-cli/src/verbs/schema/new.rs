@@ -1,9 +1,9 @@
 //! `privet schema new`: a schema to fill in, from a table's header alone; or a complete one, from a
 //! public table or estimated privately from the records.
 
-use super::outlined::Looking;
+use super::outlined::PaidLook;
 use crate::failure::Failure;
-use crate::output::{self, quoted};
+use crate::output::{self, quote_for_shell};
 use crate::say;
 use clap::{Args, ValueEnum};
 use privet_core::{Spelling, printable};
@@ -103,7 +103,7 @@ pub struct New {
     #[arg(long, value_name = "SOURCE", conflicts_with = "epsilon")]
     public: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: PaidLook,
 }
 
 impl New {
@@ -156,7 +156,7 @@ impl New {
             say!("schema written to {}{}", self.out.display(), output::mode(whole));
             let filled = self.public.is_some() || self.looking.head.epsilon.is_some();
             let blank = if filled { "look it over" } else { "fill in what is blank" };
-            let (schema, table) = (quoted(&self.out), quoted(&self.table));
+            let (schema, table) = (quote_for_shell(&self.out), quote_for_shell(&self.table));
             say!("{blank}, then: privet schema check {schema} {table}");
         }
         Ok(())

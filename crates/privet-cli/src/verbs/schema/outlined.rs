@@ -2,21 +2,23 @@
 
 use super::new::{New, TargetIs, toml_list, toml_text};
 use crate::failure::Failure;
-use crate::head::{Given, Head, head};
-use crate::order::{Table, Unsettled};
+use crate::head::{FlagPresence, Head, head};
+use crate::order::{Table, UnsettledRelease};
 use crate::output;
 use crate::progress::Meter;
 use crate::spending::BudgetFlags;
 use crate::{say, sentences};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit, printable};
-use privet_data::read::{Header, KeyCap, Sought, held_keys};
+use privet_data::read::{Header, KeyCap, SurveyedColumns, held_keys};
 use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
 use privet_data::write::Destination;
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::file::{self, Seal, from_json};
 use privet_learn::private_estimates::price;
-use privet_learn::statistics::outline::{Outline, Suggested, Suggestion, holding, suggested};
+use privet_learn::statistics::outline::{
+    ColumnSuggestion, Outline, Suggestion, holding, suggest_columns,
+};
 use privet_learn::{Plan, Released, plan};
 use serde::Serialize;
 use std::fmt::Write;
@@ -26,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 /// A look at the records that is paid for.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "From private records")]
-pub struct Looking {
+pub struct PaidLook {
     #[command(flatten)]
     pub head: Head<OfOutline>,
     /// Columns whose numbers are codes: their cells are categories
@@ -44,10 +46,10 @@ pub struct Looking {
 
 head! {
     pub OfOutline {
-        data: (Given::Never, ""),
-        schema: (Given::Never, ""),
+        data: (FlagPresence::Never, ""),
+        schema: (FlagPresence::Never, ""),
         epsilon: (
-            Given::Perhaps,
+            FlagPresence::Perhaps,
             " for types, bounds and categories that are filled in from the records, privately",
         ),
         delta: ", but not 0 [default: 1/N², N the number of rows]",
@@ -59,14 +61,14 @@ head! {
     }
 }
 
-impl Looking {
+impl PaidLook {
     /// The text of the schema, and the release to settle once it is written.
     pub fn filled_in(
         &self,
         asked: &New,
         header: &Header,
         epsilon: f64,
-    ) -> Result<(String, Bought), Failure> {
+    ) -> Result<(String, PaidEstimate), Failure> {
         for (flag, names) in [("--categories", &self.categories), ("--leave-out", &self.leave_out)]
         {
             if let Some(name) = names.iter().find(|name| !header.names.contains(name)) {
@@ -129,7 +131,7 @@ impl Looking {
                 KeyCap::new(most, secret)
             });
             let _meter = Meter::spinner(&format!("reading {}", asked.table.display()));
-            let sought = Sought {
+            let sought = SurveyedColumns {
                 columns: columns.iter().map(String::as_str).collect(),
                 texts: task.texts.iter().map(String::as_str).collect(),
                 unit: plan.schema().unit_column(),
@@ -150,8 +152,12 @@ impl Looking {
         }
         let stated = Stated { origin: Origin { paid: Some(paid), ..Origin::default() } };
         let origin = toml::to_string(&stated).map_err(|error| Failure::input(error.to_string()))?;
-        let schema = written(asked, header, &suggested(&released), &self.leave_out, &origin);
-        Ok((schema, Bought { made, certificate: certificate.map(|place| (place, text)), price }))
+        let schema =
+            write_schema(asked, header, &suggest_columns(&released), &self.leave_out, &origin);
+        Ok((
+            schema,
+            PaidEstimate { made, certificate: certificate.map(|place| (place, text)), price },
+        ))
     }
 
     /// True if the target is declared as classes; refused before anything is read or paid for where its
@@ -175,13 +181,13 @@ impl Looking {
 }
 
 /// A private estimate that was paid for.
-pub struct Bought {
-    made: Unsettled<Outline>,
+pub struct PaidEstimate {
+    made: UnsettledRelease<Outline>,
     certificate: Option<(Destination, String)>,
     price: String,
 }
 
-impl Bought {
+impl PaidEstimate {
     /// Settles after the schema is written: writes the certificate, if requested, and closes the ledger
     /// entry.
     pub fn settle(self) -> Result<(), Failure> {
@@ -195,10 +201,10 @@ impl Bought {
     }
 }
 
-fn written(
+fn write_schema(
     asked: &New,
     header: &Header,
-    found: &[Suggested],
+    found: &[ColumnSuggestion],
     left_out: &[String],
     origin: &str,
 ) -> String {
@@ -219,7 +225,7 @@ fn written(
     let of = |name: &str| found.iter().find(|column| column.name == name);
     let target = asked.target.as_deref();
     let _ = write!(text, "\n[target]\ncolumn = {}\n", target.map_or("\"\"".into(), toml_text));
-    let wanted = |column: &&Suggested| match (asked.target_is, &column.what) {
+    let wanted = |column: &&ColumnSuggestion| match (asked.target_is, &column.what) {
         (Some(TargetIs::Number), what) => matches!(what, Suggestion::Number(..)),
         // A label that was not found is not a class: none stands for the others.
         (_, _) => column.most,
@@ -229,7 +235,7 @@ fn written(
             format!("classes = {}\n", toml_list(texts.iter()))
         }
         Some(Suggestion::Number(low, high)) => {
-            format!("bounds = [{}, {}]\n", plain(*low), plain(*high))
+            format!("bounds = [{}, {}]\n", toml_number(*low), toml_number(*high))
         }
         _ if asked.target_is == Some(TargetIs::Number) => {
             "# bounds = [low, high]          # what it can be at all: nothing stood out of the noise\n".into()
@@ -243,7 +249,7 @@ fn written(
         let mut can_miss = !column.missing.is_empty();
         match &column.what {
             Suggestion::Number(low, high) => {
-                let (low, high) = (plain(*low), plain(*high));
+                let (low, high) = (toml_number(*low), toml_number(*high));
                 let _ = write!(text, "type = \"number\"\nbounds = [{low}, {high}]\n");
             }
             Suggestion::Dates(first, last) => {
@@ -281,6 +287,6 @@ fn written(
 }
 
 /// A number in TOML syntax.
-fn plain(value: f64) -> String {
+fn toml_number(value: f64) -> String {
     toml::Value::Float(value).to_string()
 }

@@ -1,10 +1,10 @@
 //! Every row in canonical form, for digests: a column that cannot be decoded does not affect the
 //! others.
 
-use super::super::{canonical::RowForm, collect::Record as _, fence::fenced, open::Input};
+use super::super::{canonical::RowForm, collect::Record as _, fence::catch_panic, open::Input};
 use super::cells::{Cells, Fields};
 use super::columns::{each_batch, is_flat};
-use super::open::{check_sizes, damaged, opened, refused};
+use super::open::{check_sizes, damaged, open_checked, parquet_error};
 use crate::{
     encode::Cell,
     error::{DataError, Place},
@@ -24,7 +24,7 @@ pub(in super::super) fn raw_rows(
     each: &mut dyn FnMut(&[u8]),
 ) -> Result<(), DataError> {
     let place = input.place();
-    let (root, reader) = opened(input, &place)?;
+    let (root, reader) = open_checked(input, &place)?;
     let form = RowForm::new(root.get_fields().iter().map(|field| field.name().as_bytes()));
     let all: Vec<usize> = (0..root.get_fields().len()).collect();
     // By the sizes that the file states, so that the result is the same for every caller.
@@ -36,7 +36,7 @@ pub(in super::super) fn raw_rows(
     let (mut done, mut bytes) = (0_u64, Vec::new());
     let flat = root.get_fields().iter().all(|column| is_flat(column));
     let whole = small == all
-        && fenced(|| -> Result<(), ParquetError> {
+        && catch_panic(|| -> Result<(), ParquetError> {
             if flat {
                 let broken = |error: Option<ParquetError>| {
                     error.unwrap_or_else(|| {
@@ -84,13 +84,15 @@ fn raw_by_column(
     };
     let mut why = None;
     let mut columns: Vec<Option<RowIter<'_>>> = (0..root.get_fields().len())
-        .map(|column| match small.contains(&column).then(|| fenced(|| rows_of(column))).flatten() {
-            Some(Ok(rows)) => Some(rows),
-            Some(Err(error)) => {
-                why = Some(refused(place, &error));
-                None
+        .map(|column| {
+            match small.contains(&column).then(|| catch_panic(|| rows_of(column))).flatten() {
+                Some(Ok(rows)) => Some(rows),
+                Some(Err(error)) => {
+                    why = Some(parquet_error(place, &error));
+                    None
+                }
+                None => None,
             }
-            None => None,
         })
         .collect();
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
@@ -98,11 +100,11 @@ fn raw_by_column(
     for number in 0..total {
         let mut row: Vec<Option<Row>> = Vec::with_capacity(columns.len());
         for column in &mut columns {
-            let next = column.as_mut().and_then(|rows| fenced(|| rows.next()).flatten());
+            let next = column.as_mut().and_then(|rows| catch_panic(|| rows.next()).flatten());
             match next {
                 Some(Ok(cell)) => row.push(Some(cell)),
                 Some(Err(error)) => {
-                    why = Some(refused(place, &error));
+                    why = Some(parquet_error(place, &error));
                     row.push(None);
                 }
                 None => row.push(None),

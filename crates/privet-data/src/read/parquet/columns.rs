@@ -5,7 +5,7 @@
 //! so that a file has the same cells either way. Nested columns are left to the reader of rows
 //! ([`is_flat`]).
 
-use super::super::fence::fenced;
+use super::super::fence::catch_panic;
 use parquet::{
     basic::Repetition,
     column::reader::{ColumnReader, ColumnReaderImpl},
@@ -18,9 +18,9 @@ use parquet::{
 use std::sync::mpsc::{channel, sync_channel};
 
 /// Rows of a batch: few enough that the cells of some hundred columns stay in the processor's cache.
-const BATCH: usize = 1024;
+const ROWS_PER_BATCH: usize = 1024;
 /// Batches that may be decoded ahead of their use.
-const AHEAD: usize = 2;
+const BATCHES_AHEAD: usize = 2;
 
 /// True if every cell of this column of the file is one value or null.
 pub(super) fn is_flat(column: &Type) -> bool {
@@ -63,14 +63,14 @@ pub(super) fn each_batch<E>(
 ) -> Result<(), E> {
     let mut columns = Columns::new(file, wanted);
     std::thread::scope(|scope| {
-        let (full, decoded) = sync_channel::<Option<Result<Batch, ParquetError>>>(AHEAD);
+        let (full, decoded) = sync_channel::<Option<Result<Batch, ParquetError>>>(BATCHES_AHEAD);
         let (again, empty) = channel::<Batch>();
         scope.spawn(move || {
             loop {
                 let mut batch = empty.try_recv().unwrap_or_default();
                 // Inside the fence a panic is silent, and means a damaged file.
                 let outcome =
-                    fenced(|| columns.next_batch(&mut batch)).map(|done| done.map(|()| batch));
+                    catch_panic(|| columns.next_batch(&mut batch)).map(|done| done.map(|()| batch));
                 let last = !matches!(&outcome, Some(Ok(batch)) if batch.rows > 0);
                 if full.send(outcome).is_err() || last {
                     return;
@@ -131,7 +131,7 @@ impl<'a> Columns<'a> {
             }
             self.open_group()?;
         }
-        let rows = self.left.min(BATCH);
+        let rows = self.left.min(ROWS_PER_BATCH);
         batch.columns.resize_with(self.columns.len(), Vec::new);
         for (column, cells) in self.columns.iter_mut().zip(&mut batch.columns) {
             column.read(rows, cells)?;

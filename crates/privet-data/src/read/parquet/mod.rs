@@ -18,8 +18,8 @@ mod unit;
 
 pub(super) use canonical::raw_rows;
 
-use self::open::{check_nesting, damaged, open, opened, refused};
-use super::{collect::Collector, fence::fenced, here, open::Input};
+use self::open::{check_nesting, damaged, open, open_checked, parquet_error};
+use super::{clone_place, collect::Collector, fence::catch_panic, open::Input};
 use crate::error::DataError;
 use parquet::file::reader::FileReader;
 use std::{fs::File, io::Cursor};
@@ -30,19 +30,19 @@ pub(super) fn read(
     collector: &mut Collector<'_>,
     progress: Option<&dyn Fn(u64, u64)>,
 ) -> Result<(), DataError> {
-    let place = here(collector.place);
-    let outcome = fenced(|| match input {
+    let place = clone_place(collector.place);
+    let outcome = catch_panic(|| match input {
         Input::Path(path) => {
-            let failed = |source| DataError::File { file: here(&place), source };
+            let failed = |source| DataError::File { file: clone_place(&place), source };
             let mut file = File::open(path).map_err(failed)?;
             check_nesting(&mut file, &place)?;
-            let (root, reader) = open(file).map_err(|e| refused(&place, &e))?;
+            let (root, reader) = open(file).map_err(|e| parquet_error(&place, &e))?;
             rows::read_rows(&root, &reader, collector, progress)
         }
         Input::Bytes(bytes) => {
             check_nesting(&mut Cursor::new(bytes), &place)?;
             let bytes = bytes::Bytes::copy_from_slice(bytes);
-            let (root, reader) = open(bytes).map_err(|e| refused(&place, &e))?;
+            let (root, reader) = open(bytes).map_err(|e| parquet_error(&place, &e))?;
             rows::read_rows(&root, &reader, collector, progress)
         }
     });
@@ -52,7 +52,7 @@ pub(super) fn read(
 /// The number of rows that a file's footer states: no column is decoded.
 pub(super) fn count(input: Input<'_>) -> Result<u64, DataError> {
     let place = input.place();
-    let (_, reader) = opened(input, &place)?;
+    let (_, reader) = open_checked(input, &place)?;
     let mut groups = reader.metadata().row_groups().iter();
     let rows = groups
         .try_fold(0_u64, |rows, group| rows.checked_add(u64::try_from(group.num_rows()).ok()?));
@@ -62,6 +62,6 @@ pub(super) fn count(input: Input<'_>) -> Result<u64, DataError> {
 /// The names of a file's columns.
 pub(super) fn names(input: Input<'_>) -> Result<Vec<String>, DataError> {
     let place = input.place();
-    let (root, _) = opened(input, &place)?;
+    let (root, _) = open_checked(input, &place)?;
     Ok(root.get_fields().iter().map(|field| field.name().to_string()).collect())
 }

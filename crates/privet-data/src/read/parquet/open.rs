@@ -1,7 +1,7 @@
 //! Opens a file and checks it before decoding: the nesting and the size of its columns, and the types
 //! they are decoded as.
 
-use super::super::{fence::fenced, here, open::Input};
+use super::super::{clone_place, fence::catch_panic, open::Input};
 use super::nesting;
 use crate::error::{DataError, Place};
 use parquet::{
@@ -24,22 +24,22 @@ use std::{
 pub(super) const LARGEST_CHUNK: i64 = 1 << 30;
 
 /// Opens a file on disk, checked before it is decoded.
-pub(super) fn opened(
+pub(super) fn open_checked(
     input: Input<'_>,
     place: &Place,
 ) -> Result<(Arc<Type>, SerializedFileReader<File>), DataError> {
     let Input::Path(path) = input else { return Err(damaged(place)) };
-    let outcome = fenced(|| {
-        let failed = |source| DataError::File { file: here(place), source };
+    let outcome = catch_panic(|| {
+        let failed = |source| DataError::File { file: clone_place(place), source };
         let mut file = File::open(path).map_err(failed)?;
         check_nesting(&mut file, place)?;
-        open(file).map_err(|error| refused(place, &error))
+        open(file).map_err(|error| parquet_error(place, &error))
     });
     outcome.unwrap_or_else(|| Err(damaged(place)))
 }
 
 pub(super) fn damaged(place: &Place) -> DataError {
-    DataError::Damaged { file: here(place), format: "parquet" }
+    DataError::Damaged { file: clone_place(place), format: "parquet" }
 }
 
 /// Refuses a file whose columns are nested so deeply that decoding them could end the program.
@@ -47,7 +47,7 @@ pub(super) fn check_nesting(file: &mut (impl Read + Seek), place: &Place) -> Res
     let footer = match footer(file) {
         Ok(footer) => footer,
         Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => None,
-        Err(source) => return Err(DataError::File { file: here(place), source }),
+        Err(source) => return Err(DataError::File { file: clone_place(place), source }),
     };
     let shallow = footer.is_some_and(|footer| nesting::is_shallow(&footer));
     if shallow { Ok(()) } else { Err(damaged(place)) }
@@ -97,14 +97,14 @@ fn decoded(column: &Arc<Type>) -> Result<Arc<Type>, ParquetError> {
 }
 
 /// An unsupported codec is distinguished from damage by the decoder's own message.
-pub(super) fn refused(place: &Place, error: &ParquetError) -> DataError {
+pub(super) fn parquet_error(place: &Place, error: &ParquetError) -> DataError {
     let text = match error {
         ParquetError::General(text) | ParquetError::NYI(text) => text.as_str(),
         _ => "",
     };
     if text.contains("Disabled feature") || text.contains("codec") {
         DataError::Unsupported {
-            file: here(place),
+            file: clone_place(place),
             what: "a compression codec",
             accepted: "Parquet without compression, or with snappy, gzip, lz4 or zstd",
         }
@@ -131,7 +131,7 @@ pub(super) fn check_sizes(
     match too_large {
         false => Ok(()),
         true => Err(DataError::Unsupported {
-            file: here(place),
+            file: clone_place(place),
             what: "a row group in which a column holds more than 1 GiB",
             accepted: "smaller row groups",
         }),

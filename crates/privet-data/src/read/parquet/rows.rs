@@ -1,10 +1,10 @@
 //! The rows of a schema's columns: decoded in batches whose rows are encoded in parallel, or, where a
 //! column is nested, row by row.
 
-use super::super::{collect::Collector, fence::fenced, here, lines::LONGEST_RECORD};
+use super::super::{clone_place, collect::Collector, fence::catch_panic, lines::LONGEST_RECORD};
 use super::cells::{Cells, Fields};
 use super::columns::{each_batch, is_flat};
-use super::open::{check_sizes, damaged, refused};
+use super::open::{check_sizes, damaged, parquet_error};
 use super::{times::units_a_day, unit};
 use crate::error::DataError;
 use parquet::{errors::ParquetError, file::reader::FileReader, record::Row, schema::types::Type};
@@ -17,8 +17,8 @@ pub(super) fn read_rows(
     collector: &mut Collector<'_>,
     progress: Option<&dyn Fn(u64, u64)>,
 ) -> Result<(), DataError> {
-    let place = here(collector.place);
-    let broken = |error: ParquetError| refused(&place, &error);
+    let place = clone_place(collector.place);
+    let broken = |error: ParquetError| parquet_error(&place, &error);
     let root = reader.metadata().file_metadata().schema();
     let names: Vec<&[u8]> =
         described.get_fields().iter().map(|field| field.name().as_bytes()).collect();
@@ -26,7 +26,7 @@ pub(super) fn read_rows(
     if let Some(column) = layout.unit.map(|position| &described.get_fields()[position])
         && !unit::names_users(column)
     {
-        let (file, column) = (here(&place), column.name().into());
+        let (file, column) = (clone_place(&place), column.name().into());
         return Err(DataError::UnitType { file, column, accepted: unit::ACCEPTED });
     }
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
@@ -58,7 +58,7 @@ pub(super) fn read_rows(
     let take = |collector: &mut Collector<'_>, number: u64, fields: Fields<'_>| {
         let cells = Cells { fields, missing, missing_numbers: &missing_numbers, per_day: &per_day };
         if cells.length() > LONGEST_RECORD {
-            let (file, longest) = (here(&place), LONGEST_RECORD);
+            let (file, longest) = (clone_place(&place), LONGEST_RECORD);
             collector.unreadable(|| DataError::TooLong { file, row: number, longest })
         } else {
             collector.record(number, &layout, &cells)
@@ -74,7 +74,7 @@ pub(super) fn read_rows(
     let flat = wanted.iter().all(|position| is_flat(&root.get_fields()[*position]));
     if flat && !wanted.is_empty() {
         let broken = |error: Option<ParquetError>| match error {
-            Some(error) => refused(&place, &error),
+            Some(error) => parquet_error(&place, &error),
             None => damaged(&place),
         };
         let parts = rayon::current_num_threads().max(1);
@@ -95,7 +95,7 @@ pub(super) fn read_rows(
                 let taken: Vec<_> = beside
                     .par_iter_mut()
                     .enumerate()
-                    .map(|(part, one)| fenced(|| some(one, edge(part)..edge(part + 1))))
+                    .map(|(part, one)| catch_panic(|| some(one, edge(part)..edge(part + 1))))
                     .collect();
                 for (one, outcome) in beside.iter_mut().zip(taken) {
                     outcome.unwrap_or_else(|| Err(damaged(&place)))?;

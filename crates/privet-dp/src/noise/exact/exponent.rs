@@ -21,7 +21,7 @@
 //! Tested by `decisions_agree_with_big_rationals` and, at the last bits of U, by
 //! `ties_are_decided_as_big_rationals_would`.
 
-use super::interval::{LARGEST, exp_negative, power_of_two};
+use super::interval::{LARGEST_ARGUMENT, exp_negative, power_of_two};
 use super::natural::Natural;
 use crate::noise::{NoiseError, Source};
 use privet_core::Range;
@@ -88,7 +88,7 @@ impl Exponent {
             1001.. => quotient * power_of_two(-1000) * power_of_two((1000 - self.shift).max(-1000)),
             _ => quotient * power_of_two((-self.shift).min(1000)),
         };
-        if x <= LARGEST {
+        if x <= LARGEST_ARGUMENT {
             let middle = exp_negative(x);
             let slack = power_of_two(-45) + x * power_of_two(-48);
             (middle * (1.0 - slack), (middle * (1.0 + slack)).min(1.0))

@@ -18,7 +18,7 @@
 //! rationals by `exp_negative_keeps_its_promise`.
 
 /// Largest argument covered by the claim.
-pub(super) const LARGEST: f64 = 600.0;
+pub(super) const LARGEST_ARGUMENT: f64 = 600.0;
 
 /// ln 2 truncated to a multiple of 2⁻⁴⁰, and the rest.
 const LN_2_HIGH: f64 = 762_123_384_785.0 / 1_099_511_627_776.0;
@@ -43,9 +43,9 @@ const COEFFICIENTS: [f64; 15] = [
     1.0,
 ];
 
-/// e⁻ˣ for 0 ≤ x ≤ [`LARGEST`], within a factor 1 ± 2⁻⁴⁸.
+/// e⁻ˣ for 0 ≤ x ≤ [`LARGEST_ARGUMENT`], within a factor 1 ± 2⁻⁴⁸.
 pub(super) fn exp_negative(x: f64) -> f64 {
-    debug_assert!((0.0..=LARGEST).contains(&x));
+    debug_assert!((0.0..=LARGEST_ARGUMENT).contains(&x));
     let n = (x * std::f64::consts::LOG2_E + 0.5).floor();
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
     let series = COEFFICIENTS.iter().fold(0.0, |sum, coefficient| coefficient + r * sum);

@@ -61,7 +61,7 @@ pub fn network(model: &TrainedNetwork) -> Result<Vec<u8>, LearnError> {
         Input::Image { channels, height, width } => {
             let sides = [-1, height as i64, width as i64, channels as i64];
             let image = graph.reshaped(&row, &sides);
-            (graph.turned(&image, &[0, 3, 1, 2]), Shape::Image { height, width, channels })
+            (graph.transpose(&image, &[0, 3, 1, 2]), Shape::Image { height, width, channels })
         }
     };
     for (place, layer) in request.task.net.layers.iter().enumerate() {
@@ -118,7 +118,7 @@ pub fn network(model: &TrainedNetwork) -> Result<Vec<u8>, LearnError> {
             }
             (Layer::Flatten, Shape::Image { height, width, channels }) => {
                 let size = height * width * channels;
-                let turned = graph.turned(&value, &[0, 2, 3, 1]);
+                let turned = graph.transpose(&value, &[0, 2, 3, 1]);
                 (graph.reshaped(&turned, &[-1, size as i64]), Shape::Flat(size))
             }
             (Layer::Flatten, shape) => (value, shape),
@@ -167,7 +167,7 @@ impl Graph {
         self.node("Reshape", &[value, &sides])
     }
 
-    fn turned(&mut self, value: &str, order: &[i64]) -> String {
+    fn transpose(&mut self, value: &str, order: &[i64]) -> String {
         self.node_with("Transpose", &[value], &[protobuf::attribute_integers("perm", order)])
     }
 

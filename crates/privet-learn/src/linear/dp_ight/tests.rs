@@ -33,7 +33,7 @@ fn sums_of_both_stages_move_within_what_is_charged() {
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             let request = request(target, neighbours);
             let facts = Facts::of(&request).unwrap();
-            let narrow = Narrow::new(&facts, 2, Some(0.4)).unwrap();
+            let narrow = NarrowTable::new(&facts, 2, Some(0.4)).unwrap();
             let last =
                 |sign: i32, end: &str| format!("{}{end}\n", format!("{sign},").repeat(COLUMNS));
             for seed in 0..12 {

@@ -19,7 +19,7 @@ fn rising(request: &Request) -> Rising {
     let facts = Facts::of(request).unwrap();
     let mut stages = Vec::new();
     for (before, size, halved) in [(0, 0, 0), (0, 2, 0), (2, 1, 3)] {
-        let narrow = Narrow::new(&facts, before + size, Some(0.4)).unwrap();
+        let narrow = NarrowTable::new(&facts, before + size, Some(0.4)).unwrap();
         stages.push(Stage { before, size, halved, part: 0.5, narrow });
     }
     Rising { clip: 0.3, range: 0.1, spread: 10.0, facts, stages, fit_steps: 2, rate: 1.0 }
@@ -68,7 +68,7 @@ fn scores_move_within_what_is_charged() {
                         let grid = GridMatrix::new(&data.features, terms.features).unwrap();
                         let part = narrow.table(data, &columns);
                         let slopes = rising.slopes(&rising.facts, &part, &theta, &terms).unwrap();
-                        scores(&grid, &slopes, &others(COLUMNS, &columns))
+                        scores(&grid, &slopes, &other_columns(COLUMNS, &columns))
                     });
                     let moved = actual[0].iter().zip(&actual[1]).map(|(a, b)| a.abs_diff(*b));
                     let share = moved.max().unwrap() as f64 / terms.sensitivity as f64;

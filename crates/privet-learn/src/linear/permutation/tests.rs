@@ -86,7 +86,7 @@ fn sparse(matrix: &Matrix) -> Matrix {
 }
 
 /// The result of the passes over slots, before noise.
-fn result(walk: Walk, facts: &Facts, data: &Dataset, slots: &[usize]) -> Vec<f64> {
+fn result(walk: PermutationWalk, facts: &Facts, data: &Dataset, slots: &[usize]) -> Vec<f64> {
     let mechanism = ShuffledGaussian {
         gaussian: Gaussian {
             neighbours: facts.neighbours,
@@ -139,7 +139,7 @@ proptest! {
             data.features = sparse(&data.features);
         }
         let slope = if clipped { separate_slope(&facts) } else { facts.shape.lipschitz };
-        let walk = Walk {
+        let walk = PermutationWalk {
             rates: rates(kind, loss.smoothness(1.0), share, ridge), passes, batch, slope,
         };
         let slots = (walk.batches(&facts) * batch) as usize;
@@ -174,7 +174,7 @@ fn the_bound_is_nearly_attained() {
     codes[11] = 1;
     data.target = Target::Class { codes, count: 2 };
     for rates in [Rates::Constant(2.0 / smoothness), Rates::Strong { smoothness, ridge: 0.05 }] {
-        let walk = Walk { rates, passes: 1, batch: 1, slope: 0.5 };
+        let walk = PermutationWalk { rates, passes: 1, batch: 1, slope: 0.5 };
         let one: Vec<usize> = (0..10).collect();
         let mut two = one.clone();
         two[9] = 11;
@@ -196,7 +196,8 @@ fn priv_9_a_rate_above_two_over_beta_breaks_the_theorem() {
     data.features = Matrix::Dense(DenseMatrix::new(values, 401, COLUMNS));
     data.target = Target::Number((0..401).map(|row| f64::from(u8::from(row == 400))).collect());
     let excess = |rate: f64| {
-        let walk = Walk { rates: Rates::Constant(rate), passes: 1, batch: 10, slope: 2.0 };
+        let walk =
+            PermutationWalk { rates: Rates::Constant(rate), passes: 1, batch: 10, slope: 2.0 };
         let one: Vec<usize> = (0..400).collect();
         let mut two = one.clone();
         two[0] = 400;
@@ -247,11 +248,11 @@ fn priv_12_the_stated_sensitivity_needs_a_counter_of_updates() {
 #[test]
 fn rounding_costs_little_and_is_refused_where_it_would_not() {
     let facts = facts(Loss::Logistic, 1_000_000, 1, 1);
-    let walk = Walk { rates: Rates::Constant(0.1), passes: 10, batch: 50, slope: 0.5 };
+    let walk = PermutationWalk { rates: Rates::Constant(0.1), passes: 10, batch: 50, slope: 0.5 };
     let plain = 2.0 * 10.0 * 0.1 * 0.5 / 50.0;
     let charged = walk.sensitivity(&facts).unwrap() / plain;
     assert!((1.0..1.01).contains(&charged), "{charged}");
-    let endless = Walk { passes: 100_000, batch: 1, ..walk };
+    let endless = PermutationWalk { passes: 100_000, batch: 1, ..walk };
     let wide = Facts { columns: 100_000, ..facts };
     assert!(matches!(endless.sensitivity(&wide), Err(LearnError::NotCovered { .. })));
 }

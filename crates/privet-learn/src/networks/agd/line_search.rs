@@ -6,13 +6,13 @@
 
 use super::super::tensors::{Layout, Tensors};
 use super::super::update::Penalty;
-use super::budget::{Books, Prices};
+use super::budget::{GradientBudget, GradientPrices};
 use crate::linear::keep_within;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
 /// Number of steps after which the longest length is set anew.
-const EVERY: usize = 10;
+const STEPS_PER_RESET: usize = 10;
 /// Factor of the new longest length over the longest one taken.
 const LONGER: f64 = 1.1;
 /// Upper bound on handicaps, so that scores are integers of 64 bits.
@@ -22,7 +22,7 @@ const MOST_HANDICAP: f64 = (1_u64 << 60) as f64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
-    pub prices: Prices,
+    pub prices: GradientPrices,
     /// All weights: trained ones first, then frozen ones.
     pub weights: Vec<f32>,
     pub layout: Layout,
@@ -68,7 +68,7 @@ enum Waiting {
 #[serde(deny_unknown_fields)]
 pub(super) struct Descent {
     start: Start,
-    books: Books,
+    books: GradientBudget,
     waiting: Waiting,
     /// Trained weights, at full precision.
     point: Vec<f64>,
@@ -83,7 +83,7 @@ pub(super) struct Descent {
 }
 
 /// Point at a length along a direction.
-pub(super) fn moved(from: &[f64], along: &[f64], length: f64) -> Vec<f64> {
+pub(super) fn point_along(from: &[f64], along: &[f64], length: f64) -> Vec<f64> {
     from.iter().zip(along).map(|(x, step)| x - length * step).collect()
 }
 
@@ -97,7 +97,7 @@ impl Walk for Descent {
         let trained = &start.weights[..start.layout.trained];
         let point: Vec<f64> = trained.iter().map(|x| f64::from(*x)).collect();
         Self {
-            books: Books::new(start.prices),
+            books: GradientBudget::new(start.prices),
             waiting: Waiting::Begin,
             gradient: vec![0.0; point.len()],
             along: vec![0.0; point.len()],
@@ -111,7 +111,7 @@ impl Walk for Descent {
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Tensors> {
         match (self.waiting, answer) {
-            (Waiting::Begin, _) => self.measure(self.books.fresh()),
+            (Waiting::Begin, _) => self.measure(self.books.buy_gradient()),
             (Waiting::Gradient(price), Some(sum)) => {
                 let all = self.spent + price;
                 for (mean, new) in self.gradient.iter_mut().zip(&sum) {
@@ -123,9 +123,9 @@ impl Walk for Descent {
             (Waiting::Choice, Some(chosen)) => match chosen.first() {
                 Some(place) if *place > 0.0 => {
                     self.take(*place as usize);
-                    self.measure(self.books.fresh())
+                    self.measure(self.books.buy_gradient())
                 }
-                _ => self.measure(self.books.more()),
+                _ => self.measure(self.books.buy_remeasurement()),
             },
             _ => {
                 self.waiting = Waiting::End;
@@ -143,7 +143,7 @@ impl Descent {
     }
 
     /// Queries a gradient if there is room for it; otherwise ends.
-    fn measure(&mut self, room: Option<(f64, Books)>) -> Next<Query, Tensors> {
+    fn measure(&mut self, room: Option<(f64, GradientBudget)>) -> Next<Query, Tensors> {
         let at = self.all(&self.point);
         match room {
             Some((price, books)) => {
@@ -166,7 +166,7 @@ impl Descent {
         self.along.iter_mut().for_each(|x| *x *= scale);
         let lengths = self.lengths();
         let handicap = |length: &f64| {
-            let penalty = penalty.of(&moved(&self.point, &self.along, *length));
+            let penalty = penalty.of(&point_along(&self.point, &self.along, *length));
             let steps = rows * penalty / self.start.loss_step;
             steps.clamp(-MOST_HANDICAP, MOST_HANDICAP) as i64
         };
@@ -185,12 +185,12 @@ impl Descent {
     /// Makes a step of one of the lengths.
     fn take(&mut self, place: usize) {
         let length = self.lengths().get(place).copied().unwrap_or(0.0);
-        self.point = moved(&self.point, &self.along, length);
+        self.point = point_along(&self.point, &self.along, length);
         keep_within(&mut self.point, self.start.ball);
         self.gradient.fill(0.0);
         self.spent = 0.0;
         self.taken.push(length);
-        if self.taken.len() == EVERY {
+        if self.taken.len() == STEPS_PER_RESET {
             self.longest = LONGER * self.taken.iter().copied().fold(0.0, f64::max);
             self.taken.clear();
         }
@@ -207,7 +207,7 @@ mod tests {
         let place = |name: &str, range| Place { name: name.into(), shape: vec![1], range };
         let layout = Layout { places: vec![place("a", 0..1), place("b", 1..2)], trained: 1 };
         Descent::begin(Start {
-            prices: Prices::divided(3.0, 3),
+            prices: GradientPrices::for_steps(3.0, 3),
             weights: vec![3.0, 7.0],
             layout,
             rows: 10.0,
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn the_longest_length_follows_those_taken() {
         let mut walk = descent();
-        for _ in 0..EVERY {
+        for _ in 0..STEPS_PER_RESET {
             walk.take(2);
         }
         assert!((walk.longest - 1.1).abs() < 1e-12 && walk.taken.is_empty());

@@ -2,7 +2,7 @@
 
 use super::super::tests::{NET, any_record, any_weights, facts, request, rows, table, with};
 use super::super::{Examples, Network};
-use super::budget::{Books, Prices};
+use super::budget::{GradientBudget, GradientPrices};
 use super::*;
 use crate::release::file::{Seal, from_json, to_json};
 use crate::{Plan, Released, Request, plan, verify};
@@ -23,7 +23,7 @@ fn adaptive(steps: u32, rho: f64, coordinates: usize) -> Adaptive {
         begins: InitialWeights::of(&facts()),
         scale: (0.5 / rho).sqrt(),
         limit: Filter { neighbours, unit, limit, distance: 1e-15, leak: 0.0 },
-        prices: Prices::divided(rho, steps),
+        prices: GradientPrices::for_steps(rho, steps),
         coordinates,
         rows: 200,
         clip: 0.5,
@@ -65,7 +65,7 @@ proptest! {
         rho in 1e-8..1.0_f64, steps in 1..2000_u32, coordinates in 1..1_000_000_usize,
     ) {
         let adaptive = adaptive(steps, rho, coordinates);
-        for price in [adaptive.prices.gradient, adaptive.prices.least(), rho] {
+        for price in [adaptive.prices.gradient, adaptive.prices.least_gradient_price(), rho] {
             let Some(gaussian) = adaptive.gradient(price) else { continue };
             let spent = adaptive.limit.price(&gaussian.event().unwrap()).unwrap().spent();
             prop_assert!(spent <= price && spent > 0.9 * price, "{spent} for {price}");
@@ -82,10 +82,10 @@ proptest! {
         rho in 1e-6..1.0_f64, steps in 1..40_u32, again in prop::collection::vec(any::<bool>(), 0..600),
     ) {
         let adaptive = adaptive(steps, rho, 26_010);
-        let mut books = Books::new(adaptive.prices);
+        let mut books = GradientBudget::new(adaptive.prices);
         let (mut tally, mut gradients) = (privet_dp::account::Tally::default(), 0.0);
         for again in [false].into_iter().chain(again).chain(std::iter::repeat(false)) {
-            let Some((price, after)) = (if again { books.more() } else { books.fresh() }) else {
+            let Some((price, after)) = (if again { books.buy_remeasurement() } else { books.buy_gradient() }) else {
                 break;
             };
             books = after;
@@ -127,14 +127,14 @@ fn events_chosen_on_the_way_verify() {
 #[test]
 fn another_budget_is_another_limit() {
     let most = |epsilon: f64| {
-        let asked = asked(Neighbours::AddRemove).within(Budget::new(epsilon, 1e-6).unwrap());
-        plan(&asked).unwrap().limit().unwrap().limit.most()
+        let asked = asked(Neighbours::AddRemove).with_budget(Budget::new(epsilon, 1e-6).unwrap());
+        plan(&asked).unwrap().limit().unwrap().limit.limit()
     };
     assert!(most(2.0) > 3.0 * most(1.0) && most(1.0) > 3.0 * most(0.5));
 }
 
 fn judged(document: &Value) -> (bool, String) {
-    let document = seal::sealed(document.clone(), None).unwrap();
+    let document = seal::seal_document(document.clone(), None).unwrap();
     match from_json::<Network>(document.to_string().as_bytes(), Seal::Required) {
         Ok(read) => {
             let verdict = verify(&read);
@@ -236,7 +236,7 @@ fn scale(number: &mut Value, by: f64) {
 #[test]
 fn it_learns_where_there_is_room() {
     let request = request("dp-agd", NET, 2000, Neighbours::ReplaceOne);
-    let request = request.within(Budget::new(8.0, 1e-6).unwrap());
+    let request = request.with_budget(Budget::new(8.0, 1e-6).unwrap());
     let planned = plan(&with(request, &[("steps", "40"), ("longest", "1")])).unwrap();
     let (data, stop) = (table(&rows(2000)), AtomicBool::new(false));
     let run = |seed| planned.run(&data, &mut FixedSeed::new(seed), &stop).unwrap();
@@ -249,7 +249,7 @@ fn it_learns_where_there_is_room() {
 /// Noise on a grid costs (1 + e^ε) times a small number of δ, which at a large ε exceeds δ.
 #[test]
 fn an_epsilon_that_grids_cannot_pay_for_is_refused() {
-    let asked = asked(Neighbours::ReplaceOne).within(Budget::new(60.0, 1e-6).unwrap());
+    let asked = asked(Neighbours::ReplaceOne).with_budget(Budget::new(60.0, 1e-6).unwrap());
     let refused = plan(&asked).unwrap_err().to_string();
     assert!(refused.contains("leaves no room"), "{refused}");
 }

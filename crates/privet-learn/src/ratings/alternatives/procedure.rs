@@ -1,7 +1,7 @@
 //! Settings of both methods, settled sizes of a plan, and costs of its queries.
 
 use super::query::{CLAMP, CLIP_ROW, CLIP_TASTE, GRAM_WEIGHT, Query, triangle};
-use super::rival::Rival;
+use super::rival::AlternativeWalk;
 use crate::LearnError;
 use crate::ratings::Shape;
 use crate::ratings::execution::MethodPlan;
@@ -9,7 +9,7 @@ use crate::ratings::factors::Factors;
 use crate::ratings::learners::{Decision, Method, RATINGS, Settling, USERS};
 use crate::ratings::moments::{self, ROUNDS, SPREAD, offsets_shift};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::{Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
@@ -23,7 +23,7 @@ const BETA: Range = Range::open("beta", 0.0, 1e6);
 /// Upper limit on the number of items of `cleansed-svd`, which queries two triangles of their square.
 const MOST_ITEMS: usize = 2048;
 /// Fraction of μ² for the first query.
-const FIRST: f64 = 0.25;
+const FIRST_QUERY_SHARE: f64 = 0.25;
 
 settings! {
     /// Settings of `als`.
@@ -46,7 +46,7 @@ settings! {
 /// Settled sizes of a plan: the start of its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sizes {
-    pub(super) way: Way,
+    pub(super) way: AlternativeMethod,
     pub(super) items: usize,
     pub(super) users: u64,
     pub(super) relation: Relation,
@@ -59,7 +59,7 @@ pub(crate) struct Sizes {
 /// Method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Way {
+pub(super) enum AlternativeMethod {
     Als { rounds: u32 },
     CleansedSvd { beta: f64 },
 }
@@ -68,11 +68,11 @@ impl Sizes {
     /// Sensitivities of the first sum and of the others.
     pub(super) fn shifts(&self) -> [f64; 2] {
         let each = match self.way {
-            Way::Als { .. } => {
+            AlternativeMethod::Als { .. } => {
                 let gram = 1.125 * (GRAM_WEIGHT * CLIP_TASTE).powi(2);
                 self.spread.sqrt() * CLIP_TASTE * (CLIP_ROW * CLIP_ROW + gram).sqrt()
             }
-            Way::CleansedSvd { .. } => (1.125 * (CLAMP.powi(4) + 1.0)).sqrt(),
+            AlternativeMethod::CleansedSvd { .. } => (1.125 * (CLAMP.powi(4) + 1.0)).sqrt(),
         };
         let second = self.relation.sides() * each * (1.0 + 8.0 * f64::EPSILON);
         [offsets_shift(self.relation, self.spread), second]
@@ -80,22 +80,22 @@ impl Sizes {
 
     fn rounds(&self) -> u32 {
         match self.way {
-            Way::Als { rounds } => rounds,
-            Way::CleansedSvd { .. } => 1,
+            AlternativeMethod::Als { rounds } => rounds,
+            AlternativeMethod::CleansedSvd { .. } => 1,
         }
     }
 
     /// Noise scales of the first answer and of each other.
     pub(super) fn noise(&self) -> [f64; 2] {
         let [first, second] = self.shifts();
-        let each = self.first * FIRST.sqrt() / first;
-        [self.first, each * second * (f64::from(self.rounds()) / (1.0 - FIRST)).sqrt()]
+        let each = self.first * FIRST_QUERY_SHARE.sqrt() / first;
+        [self.first, each * second * (f64::from(self.rounds()) / (1.0 - FIRST_QUERY_SHARE)).sqrt()]
     }
 
     fn gaussian(&self, place: usize) -> Gaussian {
         let second = match self.way {
-            Way::Als { .. } => self.items * (self.rank + triangle(self.rank)),
-            Way::CleansedSvd { .. } => 2 * triangle(self.items),
+            AlternativeMethod::Als { .. } => self.items * (self.rank + triangle(self.rank)),
+            AlternativeMethod::CleansedSvd { .. } => 2 * triangle(self.items),
         };
         Gaussian {
             neighbours: self.relation.neighbours,
@@ -108,7 +108,11 @@ impl Sizes {
 }
 
 /// Calibrates the noise of open sizes.
-fn decided(open: Sizes, settling: &Settling<'_>, settled: Method) -> Result<Decision, LearnError> {
+fn calibrate_sizes(
+    open: Sizes,
+    settling: &Settling<'_>,
+    settled: Method,
+) -> Result<Decision, LearnError> {
     if open.rank > open.items {
         return Err(LearnError::NotCovered {
             what: "the rank is above the number of items".into(),
@@ -117,8 +121,8 @@ fn decided(open: Sizes, settling: &Settling<'_>, settled: Method) -> Result<Deci
     }
     let mu = settling.multiplier();
     let at = |first| Sizes { first, ..open.clone() };
-    let floor = open.shifts()[0] / (mu * FIRST.sqrt());
-    let first = settling.least(floor, |first| at(first).events())?;
+    let floor = open.shifts()[0] / (mu * FIRST_QUERY_SHARE.sqrt());
+    let first = settling.least_noise(floor, |first| at(first).events())?;
     Ok(Decision::new(at(first), settling, settled))
 }
 
@@ -149,7 +153,7 @@ pub(in crate::ratings) mod als {
         let spread = SPREAD.check(own.spread.unwrap_or(40.0))?;
         let settled = Als { rank: Some(rank), rounds: Some(rounds), spread: Some(spread) };
         let open = Sizes {
-            way: Way::Als { rounds },
+            way: AlternativeMethod::Als { rounds },
             items: shape.items,
             users: shape.users,
             relation: shape.relation,
@@ -157,7 +161,7 @@ pub(in crate::ratings) mod als {
             spread,
             first: 1.0,
         };
-        decided(open, settling, Method::Als(settled))
+        calibrate_sizes(open, settling, Method::Als(settled))
     }
 }
 
@@ -192,7 +196,7 @@ pub(in crate::ratings) mod cleansed_svd {
         let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
         let beta = BETA.check(own.beta.unwrap_or(10.0))?;
         let open = Sizes {
-            way: Way::CleansedSvd { beta },
+            way: AlternativeMethod::CleansedSvd { beta },
             items: shape.items,
             users: shape.users,
             relation: shape.relation,
@@ -201,13 +205,13 @@ pub(in crate::ratings) mod cleansed_svd {
             first: 1.0,
         };
         let settled = CleansedSvd { rank: Some(rank), beta: Some(beta) };
-        decided(open, settling, Method::CleansedSvd(settled))
+        calibrate_sizes(open, settling, Method::CleansedSvd(settled))
     }
 }
 
 impl MethodPlan for Sizes {
     type Query = Query;
-    type Walk = Rival;
+    type Walk = AlternativeWalk;
 
     fn events(&self) -> Result<Event, GateError> {
         let others = Box::new(self.gaussian(1).event()?);
@@ -219,15 +223,15 @@ impl MethodPlan for Sizes {
         self.gaussian(usize::from(!matches!(query, Query::Offsets { .. })))
     }
 
-    fn shown(&self) -> Shown {
+    fn numbers(&self) -> PlanNumbers {
         let [offsets, others] = self.noise();
-        let shown = Shown::of([("rank", self.rank as f64), ("offset_noise", offsets)]);
+        let shown = PlanNumbers::of([("rank", self.rank as f64), ("offset_noise", offsets)]);
         match self.way {
-            Way::Als { rounds } => shown
+            AlternativeMethod::Als { rounds } => shown
                 .and("rounds", Some(f64::from(rounds)))
                 .and("spread", Some(self.spread))
                 .and("turn_noise", Some(others)),
-            Way::CleansedSvd { beta } => {
+            AlternativeMethod::CleansedSvd { beta } => {
                 shown.and("beta", Some(beta)).and("covariance_noise", Some(others))
             }
         }

@@ -72,10 +72,10 @@ impl local::Query for Query {
 }
 
 /// Slightly less than 1: covers the rounding of products of a few numbers.
-const WITHIN: f64 = 1.0 - 1e-9;
+const JUST_BELOW_ONE: f64 = 1.0 - 1e-9;
 
 fn turn(state: &GlobalState, spread: f64, user: &LocalState, into: &mut Tally) {
-    let own = state.fitted(user);
+    let own = state.fit_user(user);
     let weight = moments::weight(spread, user.items().len());
     let mut taste = own.taste().to_vec();
     let shorter = into_ball(&taste, CLIP_TASTE);
@@ -86,7 +86,7 @@ fn turn(state: &GlobalState, spread: f64, user: &LocalState, into: &mut Tally) {
         weight * (place - level - fixed)
     };
     let row: Vec<f64> = user.ratings().map(wanted).collect();
-    let factor = into_ball(&row, CLIP_ROW * spread.sqrt()) * WITHIN;
+    let factor = into_ball(&row, CLIP_ROW * spread.sqrt()) * JUST_BELOW_ONE;
     let rank = taste.len();
     let each = rank + triangle(rank);
     for (item, entry) in user.items().iter().zip(&row) {
@@ -98,7 +98,7 @@ fn turn(state: &GlobalState, spread: f64, user: &LocalState, into: &mut Tally) {
         for (i, x) in taste.iter().enumerate() {
             for (j, y) in taste[..=i].iter().enumerate() {
                 let off = if i == j { 1.0 } else { 1.5 };
-                into.add(at, WITHIN * off * GRAM_WEIGHT * weight * x * y);
+                into.add(at, JUST_BELOW_ONE * off * GRAM_WEIGHT * weight * x * y);
                 at += 1;
             }
         }
@@ -109,7 +109,7 @@ fn covariance(offsets: &[f64], user: &LocalState, into: &mut Tally) {
     let mut row: Vec<f64> = user.ratings().map(|(item, place)| place - offsets[item]).collect();
     let mean = row.iter().sum::<f64>() / (row.len() as f64 + PSEUDO);
     row.iter_mut().for_each(|entry| *entry = (*entry - mean).clamp(-CLAMP, CLAMP));
-    let weight = WITHIN / row.len().max(1) as f64;
+    let weight = JUST_BELOW_ONE / row.len().max(1) as f64;
     let second = triangle(offsets.len());
     // Items ascend, so that i is never below j.
     for (place, (i, x)) in user.items().iter().zip(&row).enumerate() {

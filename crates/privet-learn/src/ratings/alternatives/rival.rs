@@ -1,10 +1,10 @@
 //! The public walk of both methods: computes vectors of items from noisy answers.
 
-use super::procedure::{Sizes, Way};
+use super::procedure::{AlternativeMethod, Sizes};
 use super::query::{GRAM_WEIGHT, Query, triangle};
 use crate::ratings::factors::Factors;
 use crate::ratings::local::solve;
-use crate::ratings::moments::{FirstLook, GlobalState, LARGEST};
+use crate::ratings::moments::{FirstLook, GlobalState, LARGEST_ENTRY};
 use crate::ratings::spectral::Triangle;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ const START: f64 = 0.2;
 
 /// Walk with its current model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Rival {
+pub(crate) struct AlternativeWalk {
     sizes: Sizes,
     state: GlobalState,
     answered: u32,
 }
 
-impl Walk for Rival {
+impl Walk for AlternativeWalk {
     type Start = Sizes;
     type Query = Query;
     type Answer = Vec<f64>;
@@ -35,9 +35,9 @@ impl Walk for Rival {
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Factors> {
         if let Some(answer) = answer {
             match (self.answered, self.sizes.way) {
-                (0, _) => self.begun(&answer),
-                (_, Way::Als { .. }) => self.turn(&answer),
-                (_, Way::CleansedSvd { beta }) => self.cleansed(answer, beta),
+                (0, _) => self.start_model(&answer),
+                (_, AlternativeMethod::Als { .. }) => self.turn(&answer),
+                (_, AlternativeMethod::CleansedSvd { beta }) => self.clean_directions(answer, beta),
             }
             self.answered += 1;
         }
@@ -45,16 +45,20 @@ impl Walk for Rival {
         let state = self.state.clone();
         Next::Ask(match (self.answered, self.sizes.way) {
             (0, _) => Query::Offsets { items, spread },
-            (done, Way::Als { rounds }) if done <= rounds => Query::Turn { state, spread },
-            (1, Way::CleansedSvd { .. }) => Query::Covariance { offsets: state.offsets },
+            (done, AlternativeMethod::Als { rounds }) if done <= rounds => {
+                Query::Turn { state, spread }
+            }
+            (1, AlternativeMethod::CleansedSvd { .. }) => {
+                Query::Covariance { offsets: state.offsets }
+            }
             _ => return Next::Release(Factors::Moments(state)),
         })
     }
 }
 
-impl Rival {
+impl AlternativeWalk {
     /// Sets offsets, and generic initial vectors.
-    fn begun(&mut self, answer: &[f64]) {
+    fn start_model(&mut self, answer: &[f64]) {
         let look = FirstLook::of(answer, self.sizes.users, self.sizes.noise()[0], &[]);
         let number = |item: usize, place: usize| {
             START * ((place + 1) as f64 * (item as f64 + 0.5) * 0.618_034 * 7.0).sin()
@@ -82,12 +86,15 @@ impl Rival {
                 }
             }
             let minimiser = solve(gram, &vec![RIDGE + edge; rank], right.to_vec());
-            vector.iter_mut().zip(minimiser).for_each(|(v, x)| *v = x.clamp(-LARGEST, LARGEST));
+            vector
+                .iter_mut()
+                .zip(minimiser)
+                .for_each(|(v, x)| *v = x.clamp(-LARGEST_ENTRY, LARGEST_ENTRY));
         }
     }
 
     /// Covariances over weights, shrunk towards their mean, then their largest directions.
-    fn cleansed(&mut self, answer: Vec<f64>, beta: f64) {
+    fn clean_directions(&mut self, answer: Vec<f64>, beta: f64) {
         let (items, noise) = (self.sizes.items, self.sizes.noise()[1]);
         let (sums, weights) = answer.split_at(triangle(items));
         let means = |told: &[f64]| told.iter().sum::<f64>() / told.len().max(1) as f64;
@@ -101,7 +108,7 @@ impl Rival {
         for (place, (value, vector)) in found.into_iter().enumerate() {
             let length = value.max(0.0).sqrt();
             for (own, entry) in self.state.vectors.iter_mut().zip(vector) {
-                own[place] = (length * entry).clamp(-LARGEST, LARGEST);
+                own[place] = (length * entry).clamp(-LARGEST_ENTRY, LARGEST_ENTRY);
             }
         }
     }

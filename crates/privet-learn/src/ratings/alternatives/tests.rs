@@ -1,15 +1,15 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
-use super::procedure::{Sizes, Way};
+use super::procedure::{AlternativeMethod, Sizes};
 use super::query::Query;
-use crate::ratings::local::{LocalState, told};
+use crate::ratings::local::{LocalState, user_vector};
 use crate::ratings::moments::GlobalState;
 use privet_core::{Neighbours, Relation, Unit};
 use proptest::prelude::*;
 
 const ITEMS: usize = 30;
 
-fn sizes(neighbours: Neighbours, way: Way) -> Sizes {
+fn sizes(neighbours: Neighbours, way: AlternativeMethod) -> Sizes {
     let relation = Relation::new(neighbours, Unit::User { max_records: 30 });
     Sizes { way, items: ITEMS, users: 100, relation, rank: 3, spread: 12.0, first: 1.0 }
 }
@@ -47,11 +47,11 @@ proptest! {
     ) {
         let offsets = state.offsets.clone();
         for (question, way, place) in [
-            (Query::Offsets { items: ITEMS, spread: 12.0 }, Way::Als { rounds: 2 }, 0),
-            (Query::Turn { state, spread: 12.0 }, Way::Als { rounds: 2 }, 1),
-            (Query::Covariance { offsets }, Way::CleansedSvd { beta: 5.0 }, 1),
+            (Query::Offsets { items: ITEMS, spread: 12.0 }, AlternativeMethod::Als { rounds: 2 }, 0),
+            (Query::Turn { state, spread: 12.0 }, AlternativeMethod::Als { rounds: 2 }, 1),
+            (Query::Covariance { offsets }, AlternativeMethod::CleansedSvd { beta: 5.0 }, 1),
         ] {
-            let (mine, hers) = (told(&question, &one), told(&question, &other));
+            let (mine, hers) = (user_vector(&question, &one), user_vector(&question, &other));
             let nothing = vec![0.0; mine.len()];
             for (neighbours, moved) in [
                 (Neighbours::AddRemove, distance(&mine, &nothing)),
@@ -69,8 +69,9 @@ proptest! {
 fn the_bound_of_a_covariance_is_tight() {
     let places = (0..30).map(|item| if item % 2 == 0 { 2.0 } else { -2.0 }).collect();
     let user = LocalState::from_parts((0..30).collect(), places);
-    let told = told(&Query::Covariance { offsets: vec![0.0; ITEMS] }, &user);
+    let told = user_vector(&Query::Covariance { offsets: vec![0.0; ITEMS] }, &user);
     let reached = distance(&told, &vec![0.0; told.len()]);
-    let most = sizes(Neighbours::AddRemove, Way::CleansedSvd { beta: 5.0 }).shifts()[1];
+    let most =
+        sizes(Neighbours::AddRemove, AlternativeMethod::CleansedSvd { beta: 5.0 }).shifts()[1];
     assert!(reached > 0.99 * most && reached <= most, "{reached} of {most}");
 }

@@ -3,13 +3,15 @@
 use super::learning::{GlobalState, Learning};
 use super::{RANK, ROUNDS, Sizes};
 use crate::LearnError;
-use crate::ratings::baseline::{Decided, NOISE, SPREAD, no_budget, walked};
+use crate::ratings::baseline::{
+    FULL_WEIGHT_SPREAD, NEGLIGIBLE_NOISE, SettledBaseline, no_budget, run_exactly,
+};
 use crate::ratings::factors::Factors;
 use crate::ratings::learners::{Decision, Method, Settling};
 use crate::ratings::{Complete, Shape};
-use crate::release::covers::Covers;
-use crate::release::registry::{Info, NONE};
-use crate::release::settings::{Shown, settings};
+use crate::release::covers::MethodCoverage;
+use crate::release::registry::{Info, NO_GUARANTEE};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Baseline;
 use privet_dp::gate::{GateError, Walk};
 use privet_optim::solver::Monitor;
@@ -29,11 +31,11 @@ pub(in crate::ratings) const INFO: Info = Info {
     name: "non-private",
     summary: "the questions of moments with nothing noised, for comparison",
     source: "this project",
-    guarantee: NONE,
+    guarantee: NO_GUARANTEE,
     settings: NonPrivate::SETTINGS,
     noisy: "nothing",
     private: false,
-    covers: Covers::ALL,
+    covers: MethodCoverage::ALL,
     more: (),
 };
 
@@ -47,7 +49,10 @@ pub(in crate::ratings) fn plan(
 }
 
 /// Returns the baseline and its settings with every choice made.
-pub(in crate::ratings) fn baseline(shape: &Shape, own: &NonPrivate) -> Result<Decided, LearnError> {
+pub(in crate::ratings) fn baseline(
+    shape: &Shape,
+    own: &NonPrivate,
+) -> Result<SettledBaseline, LearnError> {
     let by_rule = if shape.items < 8 { 0 } else { 6 };
     let rank = RANK.check(f64::from(own.rank.unwrap_or(by_rule)))? as u32;
     let rounds = ROUNDS.check(f64::from(own.rounds.unwrap_or(10)))? as u32;
@@ -70,8 +75,8 @@ fn sizes(shape: &Shape, rank: u32, rounds: u32) -> Result<Sizes, LearnError> {
         rank: rank as usize,
         rounds,
         core,
-        spread: SPREAD,
-        first: NOISE,
+        spread: FULL_WEIGHT_SPREAD,
+        first: NEGLIGIBLE_NOISE,
         most: shape.most,
         widening: 1.0,
         features: shape.features.to_vec(),
@@ -79,7 +84,7 @@ fn sizes(shape: &Shape, rank: u32, rounds: u32) -> Result<Sizes, LearnError> {
 }
 
 /// Offsets, and vectors from the covariance of the core.
-pub(in crate::ratings) fn started(
+pub(in crate::ratings) fn start_state(
     shape: &Shape,
     rank: usize,
     table: &dyn Table,
@@ -96,8 +101,8 @@ pub(in crate::ratings) fn started(
 struct Plain(Sizes);
 
 impl Baseline<Complete> for Plain {
-    fn settings(&self) -> Shown {
-        Shown::of([("rank", self.0.rank as f64), ("rounds", f64::from(self.0.rounds))])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("rank", self.0.rank as f64), ("rounds", f64::from(self.0.rounds))])
     }
 
     fn run(
@@ -106,6 +111,6 @@ impl Baseline<Complete> for Plain {
         table: &dyn Table,
         monitor: &dyn Monitor,
     ) -> Result<Factors, LearnError> {
-        walked(Learning::begin(self.0.clone()), table, monitor)
+        run_exactly(Learning::begin(self.0.clone()), table, monitor)
     }
 }

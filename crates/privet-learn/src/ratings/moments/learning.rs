@@ -33,25 +33,25 @@ pub(crate) struct FittedUser {
 
 impl FittedUser {
     /// Weights a₀, a₁ and a₂ of 1, offset and popularity.
-    pub(crate) fn fixed(&self) -> [f64; FIXED] {
+    pub(crate) fn fixed(&self) -> [f64; FIXED_COLUMNS] {
         [self.weights[0], self.weights[1], self.weights[2]]
     }
 
     /// Weights g of the features.
-    pub(crate) fn known(&self) -> &[f64] {
-        &self.weights[FIXED..FIXED + self.features]
+    pub(crate) fn feature_weights(&self) -> &[f64] {
+        &self.weights[FIXED_COLUMNS..FIXED_COLUMNS + self.features]
     }
 
     /// Weights z of the item's vector.
     pub(crate) fn taste(&self) -> &[f64] {
-        &self.weights[FIXED + self.features..]
+        &self.weights[FIXED_COLUMNS + self.features..]
     }
 }
 
 /// Number of columns beside features and vⱼ: 1, bⱼ and Lⱼ.
-const FIXED: usize = 3;
+const FIXED_COLUMNS: usize = 3;
 /// Variances of a₀, a₁ and a₂ among users; that of z is 1 in each direction.
-const PRIORS: [f64; FIXED] = [0.3, 0.15, 0.01];
+const PRIORS: [f64; FIXED_COLUMNS] = [0.3, 0.15, 0.01];
 /// Variance among users of the weight of a feature.
 const FEATURE_PRIOR: f64 = 0.06;
 /// Variance of a rating around its user's fit.
@@ -67,7 +67,7 @@ const TASTE_SHARE: f64 = 0.4;
 /// Floor of a count, in standard deviations of its noise.
 const COUNT_FLOOR: f64 = 0.7;
 /// Upper bound on the absolute value of an offset or an entry of a vector.
-pub(in crate::ratings) const LARGEST: f64 = 4.0;
+pub(in crate::ratings) const LARGEST_ENTRY: f64 = 4.0;
 /// Number of passes that fill the diagonal of the core.
 const FILLS: u32 = 10;
 
@@ -84,9 +84,9 @@ impl GlobalState {
     }
 
     /// Fits a user by ridge regression on their own ratings.
-    pub(crate) fn fitted(&self, user: &LocalState) -> FittedUser {
+    pub(crate) fn fit_user(&self, user: &LocalState) -> FittedUser {
         let features = self.features.first().map_or(0, Vec::len);
-        let size = FIXED + features + self.rank();
+        let size = FIXED_COLUMNS + features + self.rank();
         let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
         let mut columns = Vec::with_capacity(size);
         for (item, place) in user.ratings() {
@@ -101,8 +101,8 @@ impl GlobalState {
         }
         let ridge: Vec<f64> = (0..size)
             .map(|place| match place {
-                fixed if fixed < FIXED => RESIDUAL_VARIANCE / PRIORS[fixed],
-                feature if feature < FIXED + features => RESIDUAL_VARIANCE / FEATURE_PRIOR,
+                fixed if fixed < FIXED_COLUMNS => RESIDUAL_VARIANCE / PRIORS[fixed],
+                feature if feature < FIXED_COLUMNS + features => RESIDUAL_VARIANCE / FEATURE_PRIOR,
                 _ => RESIDUAL_VARIANCE,
             })
             .collect();
@@ -110,14 +110,14 @@ impl GlobalState {
     }
 
     /// Scaled prediction for an item.
-    pub(crate) fn place(&self, item: usize, own: &FittedUser) -> f64 {
+    pub(crate) fn scaled_prediction(&self, item: usize, own: &FittedUser) -> f64 {
         let fitted: f64 = self.columns(item).zip(&own.weights).map(|(x, w)| x * w).sum();
         self.offsets[item] + fitted
     }
 
     /// Residuals: scaled ratings minus predictions, item by item.
     pub(crate) fn residuals(&self, user: &LocalState, own: &FittedUser) -> Vec<f64> {
-        user.ratings().map(|(item, place)| place - self.place(item, own)).collect()
+        user.ratings().map(|(item, place)| place - self.scaled_prediction(item, own)).collect()
     }
 
     /// True if it has the form of a model of `items` items.
@@ -150,7 +150,7 @@ impl GlobalState {
         if self.features != features {
             return Some("its features are not those that were declared");
         }
-        let far = |number: &f64| number.abs() > LARGEST;
+        let far = |number: &f64| number.abs() > LARGEST_ENTRY;
         if self.offsets.iter().chain(self.vectors.iter().flatten()).any(far) {
             return Some("a number of an item is further from 0 than any is kept");
         }
@@ -239,7 +239,7 @@ impl Learning {
         }
         self.state.vectors = vec![vec![0.0; rank]; self.sizes.items];
         let edge = 2.0 * self.sizes.released()[1] * (size as f64).sqrt();
-        let Some(found) = filled(&mut matrix, size, rank) else { return };
+        let Some(found) = largest_eigenpairs(&mut matrix, size, rank) else { return };
         for (place, (value, vector)) in found.into_iter().enumerate() {
             if value <= edge {
                 continue;
@@ -252,7 +252,7 @@ impl Learning {
             for (item, entry) in self.core.iter().zip(vector) {
                 let item = *item as usize;
                 let weight = self.counts[item] / (self.sizes.users as f64).sqrt();
-                let number = (length * entry / weight).clamp(-LARGEST, LARGEST);
+                let number = (length * entry / weight).clamp(-LARGEST_ENTRY, LARGEST_ENTRY);
                 self.state.vectors[item][place] = number;
             }
         }
@@ -267,13 +267,13 @@ impl Learning {
             let spread = count * RESIDUAL_VARIANCE + (noise / own).powi(2);
             let step = count * variance / (count * count * variance + spread);
             let offset = &mut self.state.offsets[item];
-            *offset = (*offset + step * told[0] / own).clamp(-LARGEST, LARGEST);
+            *offset = (*offset + step * told[0] / own).clamp(-LARGEST_ENTRY, LARGEST_ENTRY);
             self.variance[item] *= 1.0 - step * count;
             let count = count * TASTE_SHARE;
             let spread = count * RESIDUAL_VARIANCE + noise * noise;
             let step = count * VECTOR_VARIANCE / (count * count * VECTOR_VARIANCE + spread);
             for (number, told) in self.state.vectors[item].iter_mut().zip(&told[1..]) {
-                *number = (*number + step * told).clamp(-LARGEST, LARGEST);
+                *number = (*number + step * told).clamp(-LARGEST_ENTRY, LARGEST_ENTRY);
             }
         }
     }
@@ -335,7 +335,7 @@ impl FirstLook {
         let offset = |j: usize| {
             let prior = expected(j);
             let found = prior + OFFSET_VARIANCE * known[j] * (means[j] - prior);
-            found.clamp(-LARGEST, LARGEST)
+            found.clamp(-LARGEST_ENTRY, LARGEST_ENTRY)
         };
         let offsets = (0..items).map(offset).collect();
         let left = |known: &f64| OFFSET_VARIANCE * (1.0 - OFFSET_VARIANCE * known);
@@ -347,7 +347,11 @@ impl FirstLook {
 }
 
 /// Largest eigenvalues with their vectors, with a diagonal consistent with them.
-fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<f64>)>> {
+fn largest_eigenpairs(
+    matrix: &mut [f64],
+    size: usize,
+    rank: usize,
+) -> Option<Vec<(f64, Vec<f64>)>> {
     let mut found = Vec::new();
     for _ in 0..FILLS {
         let spectrum = Spectrum::of(matrix, size)?;

@@ -60,9 +60,9 @@ mod learning;
 mod query;
 
 pub use baseline::NonPrivate;
-pub(super) use baseline::started;
+pub(super) use baseline::start_state;
 pub use learning::GlobalState;
-pub(super) use learning::{FirstLook, LARGEST, features_fit};
+pub(super) use learning::{FirstLook, LARGEST_ENTRY, features_fit};
 
 use super::execution::MethodPlan;
 use super::factors::Factors;
@@ -70,7 +70,7 @@ use super::learners::{Decision, RATINGS, Settling, USERS};
 use super::shape::Shape;
 use crate::LearnError;
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use learning::Learning;
 use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::Event;
@@ -271,7 +271,7 @@ pub(super) fn plan(
         features: shape.features.to_vec(),
     };
     let floor = sizes(1.0).offsets_shift() / (mu * shares(rank as usize)[0].sqrt());
-    let first = settling.least(floor, |first| sizes(first).events())?;
+    let first = settling.least_noise(floor, |first| sizes(first).events())?;
     let settled =
         Moments { rank: Some(rank), rounds: Some(rounds), core: Some(core), spread: Some(spread) };
     Ok(Decision::new(sizes(first), settling, super::learners::Method::Moments(settled)))
@@ -293,12 +293,12 @@ impl MethodPlan for Sizes {
     }
 
     fn mechanism(&self, query: &Query) -> Gaussian {
-        self.gaussian(query.place())
+        self.gaussian(query.number())
     }
 
-    fn shown(&self) -> Shown {
+    fn numbers(&self) -> PlanNumbers {
         let [offsets, core, round] = self.noise();
-        Shown::of([
+        PlanNumbers::of([
             ("rank", self.rank as f64),
             ("rounds", f64::from(self.rounds)),
             ("spread", self.spread),

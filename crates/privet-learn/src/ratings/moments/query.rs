@@ -39,7 +39,7 @@ const CORE_UNIT: f64 = 1.0 / 65_536.0;
 
 impl Query {
     /// Index of the query: 0 offsets, 1 core, 2 round.
-    pub(crate) fn place(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         match self {
             Self::Offsets { .. } => 0,
             Self::Core { .. } => 1,
@@ -83,8 +83,8 @@ pub(in crate::ratings) fn offsets(items: usize, spread: f64, user: &LocalState, 
     let count = user.items().len();
     let weight = weight(spread, count);
     // As if there were one further rating, in the middle.
-    let mean = user.places().iter().sum::<f64>() / (count + 1) as f64;
-    let row: Vec<f64> = user.places().iter().map(|place| weight * (place - mean)).collect();
+    let mean = user.scaled_ratings().iter().sum::<f64>() / (count + 1) as f64;
+    let row: Vec<f64> = user.scaled_ratings().iter().map(|place| weight * (place - mean)).collect();
     let factor = into_ball(&row, CLIP_ROW * spread.sqrt());
     for (item, entry) in user.items().iter().zip(&row) {
         into.add(*item as usize, factor * entry);
@@ -93,7 +93,7 @@ pub(in crate::ratings) fn offsets(items: usize, spread: f64, user: &LocalState, 
 }
 
 fn core_products(state: &GlobalState, core: &[u32], user: &LocalState, into: &mut Tally) {
-    let own = state.fitted(user);
+    let own = state.fit_user(user);
     let residuals = state.residuals(user, &own);
     let mut places: Vec<(u32, usize)> =
         core.iter().enumerate().map(|(place, item)| (*item, place)).collect();
@@ -121,7 +121,7 @@ fn core_products(state: &GlobalState, core: &[u32], user: &LocalState, into: &mu
 }
 
 fn round(state: &GlobalState, spread: f64, user: &LocalState, into: &mut Tally) {
-    let own = state.fitted(user);
+    let own = state.fit_user(user);
     let weight = weight(spread, user.items().len());
     let mut row = state.residuals(user, &own);
     row.iter_mut().for_each(|residual| *residual *= weight);

@@ -2,7 +2,7 @@
 
 use super::query::Query;
 use super::*;
-use crate::ratings::local::{LocalState, told};
+use crate::ratings::local::{LocalState, user_vector};
 use privet_core::Unit;
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ proptest! {
         one in user(), other in user(), known in state(3), plain in state(0)
     ) {
         for (question, place, rank) in questions(known, plain) {
-            let (mine, hers) = (told(&question, &one), told(&question, &other));
+            let (mine, hers) = (user_vector(&question, &one), user_vector(&question, &other));
             let nothing = vec![0.0; mine.len()];
             for (neighbours, moved) in [
                 (Neighbours::AddRemove, distance(&mine, &nothing)),
@@ -108,16 +108,17 @@ fn the_bounds_are_tight() {
     let offsets = Query::Offsets { items: ITEMS, spread: 12.0 };
     let alone = sizes(Neighbours::AddRemove, 0);
     let norm = |question: &Query, user: &LocalState| {
-        let told = told(question, user);
+        let told = user_vector(question, user);
         distance(&told, &vec![0.0; told.len()])
     };
     let reached = norm(&offsets, &all(1.0));
     assert!(reached > 0.999 * alone.offsets_shift(), "{reached}");
     let round = Query::Round { state: flat.clone(), spread: 12.0 };
-    let moved = distance(&told(&round, &all(1.0)), &told(&round, &all(-1.0)));
+    let moved = distance(&user_vector(&round, &all(1.0)), &user_vector(&round, &all(-1.0)));
     let replaced = sizes(Neighbours::ReplaceOne, 0);
     assert!(moved > 0.999 * replaced.round_shift(), "{moved}");
-    let counts = distance(&told(&offsets, &half(0))[60..], &told(&offsets, &half(1))[60..]);
+    let counts =
+        distance(&user_vector(&offsets, &half(0))[60..], &user_vector(&offsets, &half(1))[60..]);
     assert!(counts > 0.999 * COUNT_WEIGHT * (2.0_f64 * 12.0).sqrt(), "{counts}");
     // Below the diagonal: (1 − 1/n)/2 of the squared Frobenius norm.
     let core = Query::Core { state: flat, core: (0..20).collect() };

@@ -3,15 +3,17 @@
 
 use super::directions::DirectionSearch;
 use super::methods::{NUCLEAR, RANK, RATE, ROUNDS, most_whole};
-use super::procedure::{Sizes, Way};
+use super::procedure::{Sizes, SpectralMethod};
 use crate::LearnError;
-use crate::ratings::baseline::{Decided, NOISE, first_look, no_budget, walked};
+use crate::ratings::baseline::{
+    NEGLIGIBLE_NOISE, SettledBaseline, first_look, no_budget, run_exactly,
+};
 use crate::ratings::factors::Factors;
 use crate::ratings::learners::{Decision, Method, Settling};
 use crate::ratings::{Complete, Shape};
-use crate::release::covers::Covers;
-use crate::release::registry::{Info, NONE};
-use crate::release::settings::{SettingInfo, Shown, settings};
+use crate::release::covers::MethodCoverage;
+use crate::release::registry::{Info, NO_GUARANTEE};
+use crate::release::settings::{PlanNumbers, SettingInfo, settings};
 use crate::release::task::Baseline;
 use privet_dp::gate::Walk;
 use privet_optim::solver::Monitor;
@@ -52,7 +54,12 @@ fn nuclear(given: Option<f64>, shape: &Shape) -> Result<f64, LearnError> {
     Ok(NUCLEAR.check(given.unwrap_or(by_rule))?)
 }
 
-fn sizes(shape: &Shape, way: Way, rounds: u32, nuclear: f64) -> Result<Sizes, LearnError> {
+fn sizes(
+    shape: &Shape,
+    way: SpectralMethod,
+    rounds: u32,
+    nuclear: f64,
+) -> Result<Sizes, LearnError> {
     Ok(Sizes {
         way,
         items: shape.items,
@@ -60,7 +67,7 @@ fn sizes(shape: &Shape, way: Way, rounds: u32, nuclear: f64) -> Result<Sizes, Le
         clip: CLIP,
         nuclear,
         rounds: ROUNDS.check(f64::from(rounds))? as u32,
-        noise: NOISE,
+        noise: NEGLIGIBLE_NOISE,
         offsets: Vec::new(),
     })
 }
@@ -70,8 +77,8 @@ fn sizes(shape: &Shape, way: Way, rounds: u32, nuclear: f64) -> Result<Sizes, Le
 struct Plain(Sizes);
 
 impl Baseline<Complete> for Plain {
-    fn settings(&self) -> Shown {
-        Shown::of([("rounds", f64::from(self.0.rounds)), ("nuclear", self.0.nuclear)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("rounds", f64::from(self.0.rounds)), ("nuclear", self.0.nuclear)])
     }
 
     fn run(
@@ -81,7 +88,7 @@ impl Baseline<Complete> for Plain {
         monitor: &dyn Monitor,
     ) -> Result<Factors, LearnError> {
         let offsets = first_look(shape, table)?.state.offsets;
-        walked(DirectionSearch::begin(Sizes { offsets, ..self.0.clone() }), table, monitor)
+        run_exactly(DirectionSearch::begin(Sizes { offsets, ..self.0.clone() }), table, monitor)
     }
 }
 
@@ -93,11 +100,11 @@ pub(in crate::ratings) mod plain_frank_wolfe {
         name: "non-private-frank-wolfe",
         summary: "Frank–Wolfe over the nuclear-norm ball without noise, offsets of items taken off first, for comparison",
         source: "Jaggi and Sulovský 2010 (Thakkar's thesis, Algorithm 12), steps 2/(t + 1)",
-        guarantee: NONE,
+        guarantee: NO_GUARANTEE,
         settings: PlainFrankWolfe::SETTINGS,
         noisy: "nothing",
         private: false,
-        covers: Covers::ALL,
+        covers: MethodCoverage::ALL,
         more: (),
     };
 
@@ -112,9 +119,9 @@ pub(in crate::ratings) mod plain_frank_wolfe {
     pub(in crate::ratings) fn baseline(
         shape: &Shape,
         own: &PlainFrankWolfe,
-    ) -> Result<Decided, LearnError> {
+    ) -> Result<SettledBaseline, LearnError> {
         let nuclear = nuclear(own.nuclear, shape)?;
-        let sizes = sizes(shape, Way::FrankWolfe, own.rounds.unwrap_or(100), nuclear)?;
+        let sizes = sizes(shape, SpectralMethod::FrankWolfe, own.rounds.unwrap_or(100), nuclear)?;
         let settled = PlainFrankWolfe { rounds: Some(sizes.rounds), nuclear: Some(nuclear) };
         Ok((Arc::new(Plain(sizes)), Method::PlainFrankWolfe(settled)))
     }
@@ -128,11 +135,11 @@ pub(in crate::ratings) mod plain_pgd {
         name: "non-private-pgd",
         summary: "projected gradient descent without noise, offsets of items taken off first, for comparison",
         source: "Cai, Candès and Shen 2010 (Thakkar's thesis, Algorithm 16)",
-        guarantee: NONE,
+        guarantee: NO_GUARANTEE,
         settings: PlainPgd::SETTINGS,
         noisy: "nothing",
         private: false,
-        covers: Covers::ALL,
+        covers: MethodCoverage::ALL,
         more: (),
     };
 
@@ -147,13 +154,13 @@ pub(in crate::ratings) mod plain_pgd {
     pub(in crate::ratings) fn baseline(
         shape: &Shape,
         own: &PlainPgd,
-    ) -> Result<Decided, LearnError> {
+    ) -> Result<SettledBaseline, LearnError> {
         let most = 20.min(shape.items.max(1) as u32);
         let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
         let rate = RATE.check(own.rate.unwrap_or(1.0))?;
         most_whole(rank, shape)?;
         let nuclear = nuclear(own.nuclear, shape)?;
-        let way = Way::Pgd { rank: rank as usize, rate };
+        let way = SpectralMethod::Pgd { rank: rank as usize, rate };
         let sizes = sizes(shape, way, own.rounds.unwrap_or(30), nuclear)?;
         let settled = PlainPgd {
             rounds: Some(sizes.rounds),

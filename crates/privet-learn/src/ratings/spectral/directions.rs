@@ -2,7 +2,7 @@
 
 use super::eigen::{Triangle, orthonormal, unit};
 use super::path::{Descent, Direction, Path, Projection, Subspace};
-use super::procedure::{Sizes, Way};
+use super::procedure::{Sizes, SpectralMethod};
 use super::query::{Query, Residuals};
 use crate::ratings::factors::Factors;
 use privet_dp::gate::{Next, Walk};
@@ -33,18 +33,18 @@ impl Walk for DirectionSearch {
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Factors> {
         let (items, noise) = (self.sizes.items, self.sizes.noise);
         match (self.sizes.way, answer) {
-            (Way::Svd { .. }, None) => Next::Ask(Query::Covariance {
+            (SpectralMethod::Svd { .. }, None) => Next::Ask(Query::Covariance {
                 residuals: Residuals::Rows { clip: self.sizes.clip },
                 items,
             }),
-            (Way::Svd { rank }, Some(answer)) => {
+            (SpectralMethod::Svd { rank }, Some(answer)) => {
                 let found = largest(answer, items, rank, noise);
                 let mut vectors: Vec<Vec<f64>> =
                     found.into_iter().map(|(_, vector)| vector).collect();
                 orthonormal(&mut vectors);
                 Next::Release(Factors::Subspace(Subspace { clip: self.sizes.clip, vectors }))
             }
-            (Way::Pgd { rank, rate }, answer) => {
+            (SpectralMethod::Pgd { rank, rate }, answer) => {
                 if let Some(answer) = answer {
                     self.steps.push(projection(answer, &self.sizes, rank));
                 }
@@ -58,7 +58,7 @@ impl Walk for DirectionSearch {
                     Next::Release(Factors::Descent(descent))
                 }
             }
-            (Way::FrankWolfe, answer) => {
+            (SpectralMethod::FrankWolfe, answer) => {
                 if let Some(answer) = answer
                     && let Some((value, mut vector)) = largest(answer, items, 1, noise).pop()
                 {
@@ -68,7 +68,7 @@ impl Walk for DirectionSearch {
                 }
                 self.asked_or_done(|residuals| Query::Covariance { residuals, items })
             }
-            (Way::Oja { steps }, answer) => {
+            (SpectralMethod::Oja { steps }, answer) => {
                 if let Some(answer) = answer {
                     self.oja(steps, &answer);
                 }

@@ -1,6 +1,6 @@
 //! The four methods: their settings and default rules.
 
-use super::procedure::{Sizes, Way};
+use super::procedure::{Sizes, SpectralMethod};
 use crate::LearnError;
 use crate::ratings::Shape;
 use crate::ratings::execution::MethodPlan;
@@ -27,7 +27,7 @@ const MOST_WHOLE: usize = 2048;
 const MOST_ITEMS: usize = 16_384;
 
 const ROUNDS_INFO: SettingInfo =
-    SettingInfo::whole(ROUNDS, "directions, one a round; 10 unless given");
+    SettingInfo::integer(ROUNDS, "directions, one a round; 10 unless given");
 const NUCLEAR_INFO: SettingInfo = SettingInfo::number(
     NUCLEAR,
     "bound on the nuclear norm, in quarters of the bounds' distance; √(users × items)/4 unless given",
@@ -76,22 +76,22 @@ settings! {
 }
 
 /// Calibrates the noise of open sizes.
-fn decided(
+fn calibrate_sizes(
     open: Sizes,
     settling: &Settling<'_>,
     settled: impl FnOnce(&Sizes) -> Method,
 ) -> Result<Decision, LearnError> {
-    if !matches!(open.way, Way::Oja { .. }) && open.items > MOST_ITEMS {
+    if !matches!(open.way, SpectralMethod::Oja { .. }) && open.items > MOST_ITEMS {
         return Err(LearnError::NotCovered {
             what: format!("the covariance of {} items takes too much memory", open.items),
             instead: "list at most 16384 items, or take method oja or moments",
         });
     }
     let mu = settling.multiplier();
-    let covariance = !matches!(open.way, Way::Oja { .. });
+    let covariance = !matches!(open.way, SpectralMethod::Oja { .. });
     let floor = open.shift(covariance) * open.releases().sqrt() / mu;
     let at = |noise| Sizes { noise, ..open.clone() };
-    let noise = settling.least(floor, |noise| at(noise).events())?;
+    let noise = settling.least_noise(floor, |noise| at(noise).events())?;
     let settled = settled(&open);
     Ok(Decision::new(at(noise), settling, settled))
 }
@@ -116,8 +116,23 @@ pub(super) fn most_whole(rank: u32, shape: &Shape) -> Result<(), LearnError> {
     Ok(())
 }
 
-fn rounds(given: Option<u32>) -> Result<u32, LearnError> {
-    Ok(ROUNDS.check(f64::from(given.unwrap_or(10)))? as u32)
+/// Open sizes of a method that goes in rounds: what is given of clip, nuclear norm and rounds, or the
+/// rule.
+fn in_rounds(
+    way: SpectralMethod,
+    shape: &Shape,
+    given: (Option<f64>, Option<f64>, Option<u32>),
+) -> Result<Sizes, LearnError> {
+    Ok(Sizes {
+        way,
+        items: shape.items,
+        relation: shape.relation,
+        clip: clip(given.0, shape)?,
+        nuclear: nuclear(given.1, shape)?,
+        rounds: ROUNDS.check(f64::from(given.2.unwrap_or(10)))? as u32,
+        noise: 1.0,
+        offsets: Vec::new(),
+    })
 }
 
 /// Frank–Wolfe by the noisy covariance.
@@ -141,17 +156,9 @@ pub(in crate::ratings) mod frank_wolfe {
         settling: &Settling<'_>,
         own: &FrankWolfe,
     ) -> Result<Decision, LearnError> {
-        let open = Sizes {
-            way: Way::FrankWolfe,
-            items: shape.items,
-            relation: shape.relation,
-            clip: clip(own.clip, shape)?,
-            nuclear: nuclear(own.nuclear, shape)?,
-            rounds: rounds(own.rounds)?,
-            noise: 1.0,
-            offsets: Vec::new(),
-        };
-        decided(open, settling, |sizes| {
+        let open =
+            in_rounds(SpectralMethod::FrankWolfe, shape, (own.clip, own.nuclear, own.rounds))?;
+        calibrate_sizes(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::FrankWolfe(FrankWolfe { rounds, nuclear, clip: Some(sizes.clip) })
         })
@@ -180,17 +187,9 @@ pub(in crate::ratings) mod oja {
         own: &Oja,
     ) -> Result<Decision, LearnError> {
         let steps = STEPS.check(f64::from(own.steps.unwrap_or(5)))? as u32;
-        let open = Sizes {
-            way: Way::Oja { steps },
-            items: shape.items,
-            relation: shape.relation,
-            clip: clip(own.clip, shape)?,
-            nuclear: nuclear(own.nuclear, shape)?,
-            rounds: rounds(own.rounds)?,
-            noise: 1.0,
-            offsets: Vec::new(),
-        };
-        decided(open, settling, |sizes| {
+        let open =
+            in_rounds(SpectralMethod::Oja { steps }, shape, (own.clip, own.nuclear, own.rounds))?;
+        calibrate_sizes(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::Oja(Oja { rounds, steps: Some(steps), nuclear, clip: Some(sizes.clip) })
         })
@@ -222,17 +221,12 @@ pub(in crate::ratings) mod pgd {
         let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
         let rate = RATE.check(own.rate.unwrap_or(0.5))?;
         most_whole(rank, shape)?;
-        let open = Sizes {
-            way: Way::Pgd { rank: rank as usize, rate },
-            items: shape.items,
-            relation: shape.relation,
-            clip: clip(own.clip, shape)?,
-            nuclear: nuclear(own.nuclear, shape)?,
-            rounds: rounds(own.rounds)?,
-            noise: 1.0,
-            offsets: Vec::new(),
-        };
-        decided(open, settling, |sizes| {
+        let open = in_rounds(
+            SpectralMethod::Pgd { rank: rank as usize, rate },
+            shape,
+            (own.clip, own.nuclear, own.rounds),
+        )?;
+        calibrate_sizes(open, settling, |sizes| {
             Method::Pgd(Pgd {
                 rounds: Some(sizes.rounds),
                 rank: Some(rank),
@@ -273,7 +267,7 @@ pub(in crate::ratings) mod svd {
             });
         }
         let open = Sizes {
-            way: Way::Svd { rank: rank as usize },
+            way: SpectralMethod::Svd { rank: rank as usize },
             items: shape.items,
             relation: shape.relation,
             clip: clip(own.clip, shape)?,
@@ -282,7 +276,7 @@ pub(in crate::ratings) mod svd {
             noise: 1.0,
             offsets: Vec::new(),
         };
-        decided(open, settling, |sizes| {
+        calibrate_sizes(open, settling, |sizes| {
             Method::Svd(Svd { rank: Some(rank), clip: Some(sizes.clip) })
         })
     }

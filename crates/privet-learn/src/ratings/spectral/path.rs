@@ -66,7 +66,7 @@ pub struct Descent {
 }
 
 /// A user's mean, clipped row and fit after the path's steps; it stays with that user.
-pub(super) struct Followed {
+pub(super) struct UserFit {
     pub mean: f64,
     row: Vec<f64>,
     fit: Vec<f64>,
@@ -88,7 +88,7 @@ pub(super) fn centred(user: &LocalState, clip: f64, offsets: &[f64]) -> (f64, Ve
 
 impl Path {
     /// Follows every step.
-    pub(super) fn follow(&self, user: &LocalState) -> Followed {
+    pub(super) fn follow(&self, user: &LocalState) -> UserFit {
         let (mean, row) = centred(user, self.clip, &self.offsets);
         let mut fit = vec![0.0; row.len()];
         let mut coefficients: Vec<f64> = Vec::with_capacity(self.directions.len());
@@ -109,11 +109,11 @@ impl Path {
             let factor = into_ball(&fit, self.clip);
             fit.iter_mut().chain(&mut coefficients).for_each(|number| *number *= factor);
         }
-        Followed { mean, row, fit, coefficients }
+        UserFit { mean, row, fit, coefficients }
     }
 
     /// Scaled predictions for all items.
-    pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
+    pub(crate) fn scaled_predictions(&self, user: &LocalState) -> Vec<f64> {
         let followed = self.follow(user);
         let items = self.directions.first().map_or(0, |direction| direction.vector.len());
         let mut places = vec![followed.mean; items];
@@ -143,7 +143,7 @@ impl Path {
     }
 }
 
-impl Followed {
+impl UserFit {
     /// Fit minus row on the items that the user rated.
     pub(super) fn residuals(&self) -> Vec<f64> {
         self.fit.iter().zip(&self.row).map(|(fit, row)| fit - row).collect()
@@ -181,7 +181,7 @@ impl Descent {
     }
 
     /// Scaled predictions for all items.
-    pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
+    pub(crate) fn scaled_predictions(&self, user: &LocalState) -> Vec<f64> {
         let (mean, row) = self.follow(user, false);
         let mut places: Vec<f64> = row.into_iter().map(|entry| mean + entry).collect();
         places.iter_mut().zip(&self.offsets).for_each(|(place, offset)| *place += offset);
@@ -210,7 +210,7 @@ impl Descent {
 
 impl Subspace {
     /// Scaled predictions for all items.
-    pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
+    pub(crate) fn scaled_predictions(&self, user: &LocalState) -> Vec<f64> {
         let (mean, row) = centred(user, self.clip, &[]);
         let items = self.vectors.first().map_or(0, Vec::len);
         let scale = items as f64 / row.len().max(1) as f64;

@@ -5,8 +5,8 @@ use super::path::Subspace;
 use super::query::Query;
 use crate::ratings::execution::MethodPlan;
 use crate::ratings::factors::Factors;
-use crate::release::rounding::near;
-use crate::release::settings::Shown;
+use crate::release::rounding::nearly_equal;
+use crate::release::settings::PlanNumbers;
 use privet_core::{Neighbours, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// Settled sizes of a plan: the start of its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sizes {
-    pub(super) way: Way,
+    pub(super) way: SpectralMethod,
     pub(super) items: usize,
     pub(super) relation: Relation,
     pub(super) clip: f64,
@@ -31,7 +31,7 @@ pub(crate) struct Sizes {
 /// Method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Way {
+pub(super) enum SpectralMethod {
     FrankWolfe,
     Oja { steps: u32 },
     Svd { rank: usize },
@@ -42,8 +42,8 @@ impl Sizes {
     /// Sensitivity Δ₂ of a covariance (`true`), or of a power step or an energy.
     pub(super) fn shift(&self, covariance: bool) -> f64 {
         let radius = match self.way {
-            Way::Svd { .. } | Way::Pgd { .. } => self.clip,
-            Way::FrankWolfe | Way::Oja { .. } => 2.0 * self.clip,
+            SpectralMethod::Svd { .. } | SpectralMethod::Pgd { .. } => self.clip,
+            SpectralMethod::FrankWolfe | SpectralMethod::Oja { .. } => 2.0 * self.clip,
         };
         let factor = match (covariance, self.relation.neighbours) {
             (true, Neighbours::AddRemove) => 1.125_f64.sqrt(),
@@ -76,9 +76,9 @@ impl Sizes {
     /// Number of releases of this sensitivity.
     pub(super) fn releases(&self) -> f64 {
         f64::from(match self.way {
-            Way::Svd { .. } => 1,
-            Way::FrankWolfe | Way::Pgd { .. } => self.rounds,
-            Way::Oja { steps } => self.rounds * (steps + 1),
+            SpectralMethod::Svd { .. } => 1,
+            SpectralMethod::FrankWolfe | SpectralMethod::Pgd { .. } => self.rounds,
+            SpectralMethod::Oja { steps } => self.rounds * (steps + 1),
         })
     }
 }
@@ -92,7 +92,7 @@ enum QueryKind {
 }
 
 impl Query {
-    fn asked(&self) -> QueryKind {
+    fn kind(&self) -> QueryKind {
         match self {
             Self::Covariance { .. } => QueryKind::Covariance,
             Self::Power { .. } => QueryKind::Power,
@@ -109,9 +109,11 @@ impl MethodPlan for Sizes {
         let event = |question| self.gaussian(question).event();
         let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
         Ok(match self.way {
-            Way::Svd { .. } => event(QueryKind::Covariance)?,
-            Way::FrankWolfe | Way::Pgd { .. } => rounds(event(QueryKind::Covariance)?),
-            Way::Oja { steps } => {
+            SpectralMethod::Svd { .. } => event(QueryKind::Covariance)?,
+            SpectralMethod::FrankWolfe | SpectralMethod::Pgd { .. } => {
+                rounds(event(QueryKind::Covariance)?)
+            }
+            SpectralMethod::Oja { steps } => {
                 let power =
                     Event::Repeat { count: steps, event: Box::new(event(QueryKind::Power)?) };
                 rounds(Event::All(vec![power, event(QueryKind::Energy)?]))
@@ -120,22 +122,22 @@ impl MethodPlan for Sizes {
     }
 
     fn mechanism(&self, query: &Query) -> Gaussian {
-        self.gaussian(query.asked())
+        self.gaussian(query.kind())
     }
 
-    fn shown(&self) -> Shown {
-        let shown = Shown::of([("clip", self.clip), ("sum_noise", self.noise)]);
+    fn numbers(&self) -> PlanNumbers {
+        let shown = PlanNumbers::of([("clip", self.clip), ("sum_noise", self.noise)]);
         match self.way {
-            Way::Svd { rank } => shown.and("rank", Some(rank as f64)),
-            Way::Pgd { rank, rate } => shown
+            SpectralMethod::Svd { rank } => shown.and("rank", Some(rank as f64)),
+            SpectralMethod::Pgd { rank, rate } => shown
                 .and("rounds", Some(f64::from(self.rounds)))
                 .and("rank", Some(rank as f64))
                 .and("rate", Some(rate))
                 .and("nuclear", Some(self.nuclear)),
-            Way::FrankWolfe => {
+            SpectralMethod::FrankWolfe => {
                 shown.and("rounds", Some(f64::from(self.rounds))).and("nuclear", Some(self.nuclear))
             }
-            Way::Oja { steps } => shown
+            SpectralMethod::Oja { steps } => shown
                 .and("rounds", Some(f64::from(self.rounds)))
                 .and("steps", Some(f64::from(steps)))
                 .and("nuclear", Some(self.nuclear)),
@@ -143,19 +145,22 @@ impl MethodPlan for Sizes {
     }
 
     fn refuses(&self, found: &Factors) -> Option<&'static str> {
-        let same = |a: f64, b: f64| near(a, b, 1e-12);
+        let same = |a: f64, b: f64| nearly_equal(a, b, 1e-12);
         let fits = match (found, self.way) {
-            (Factors::Subspace(Subspace { clip, vectors }), Way::Svd { rank }) => {
+            (Factors::Subspace(Subspace { clip, vectors }), SpectralMethod::Svd { rank }) => {
                 same(*clip, self.clip) && vectors.len() == rank
             }
-            (Factors::Descent(descent), Way::Pgd { rank, rate }) => {
+            (Factors::Descent(descent), SpectralMethod::Pgd { rank, rate }) => {
                 same(descent.clip, self.clip)
                     && descent.offsets.is_empty()
                     && same(descent.rate, rate)
                     && descent.steps.len() == self.rounds as usize
                     && descent.steps.iter().all(|step| step.vectors.len() <= rank)
             }
-            (Factors::Directions(path), Way::FrankWolfe | Way::Oja { .. }) => {
+            (
+                Factors::Directions(path),
+                SpectralMethod::FrankWolfe | SpectralMethod::Oja { .. },
+            ) => {
                 same(path.clip, self.clip)
                     && path.offsets.is_empty()
                     && same(path.nuclear, self.nuclear)

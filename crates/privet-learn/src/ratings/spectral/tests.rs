@@ -2,7 +2,7 @@
 
 use super::path::{Descent, Direction, Path, Projection};
 use super::query::{Query, Residuals};
-use crate::ratings::local::{LocalState, told};
+use crate::ratings::local::{LocalState, user_vector};
 use privet_core::Neighbours;
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ proptest! {
                 Query::Power { residuals: residuals.clone(), vector: vector.clone() },
                 Query::Energy { residuals: residuals.clone(), vector },
             ] {
-                let (mine, hers) = (told(&question, &one), told(&question, &other));
+                let (mine, hers) = (user_vector(&question, &one), user_vector(&question, &other));
                 let nothing = vec![0.0; mine.len()];
                 let removed = distance(&mine, &nothing);
                 let replaced = distance(&mine, &hers);
@@ -91,7 +91,7 @@ fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
         LocalState::from_parts(items, places)
     };
     let query = Query::Covariance { residuals: Residuals::Rows { clip: CLIP }, items: ITEMS };
-    let [one, two] = [half(false), half(true)].map(|user| told(&query, &user));
+    let [one, two] = [half(false), half(true)].map(|user| user_vector(&query, &user));
     // Without the weights: the Frobenius norm of the difference.
     let mut square = 0.0;
     let mut place = 0;

@@ -6,13 +6,13 @@ use privet_dp::noise::{FixedSeed, Source};
 
 const COLUMNS: usize = 5;
 
-fn scaled(values: &[f32], labels: &[f64]) -> Scaled {
+fn scaled(values: &[f32], labels: &[f64]) -> ScaledMoments {
     let rows = Matrix::Dense(DenseMatrix::new(values.to_vec(), labels.len(), COLUMNS));
-    Scaled::new(&rows, labels, COLUMNS, FeatureGrid::new(1.0), 2).unwrap()
+    ScaledMoments::new(&rows, labels, COLUMNS, FeatureGrid::new(1.0), 2).unwrap()
 }
 
 fn found(values: &[f32], labels: &[f64], steps: &Steps) -> Option<(Vec<u32>, f64)> {
-    scaled(values, labels).searched(steps, || true).unwrap()
+    scaled(values, labels).search_stable_set(steps, || true).unwrap()
 }
 
 /// A table with two columns of nonzero weight and a target that follows them up to small noise.
@@ -111,7 +111,7 @@ fn the_search_misses_nothing_that_counts() {
                 }
             }
         }
-        let searched = all.searched(&steps, || true).unwrap();
+        let searched = all.search_stable_set(&steps, || true).unwrap();
         match best.filter(|(_, distance)| *distance > 1.0) {
             Some(expected) => {
                 above += 1;
@@ -143,14 +143,18 @@ fn a_search_ends_on_any_records() {
             let labels: Vec<f64> =
                 (0..rows).map(|row| if row.is_multiple_of(2) { 1.0 } else { -0.5 }).collect();
             let steps = Steps { size: 2, lambda: 40.0, curvature: 40.0, cap: 400.0 };
-            assert!(steps.rounded(COLUMNS) && steps.most(COLUMNS) < 1e5, "{}", steps.most(COLUMNS));
+            assert!(
+                steps.rounded(COLUMNS) && steps.most_steps(COLUMNS) < 1e5,
+                "{}",
+                steps.most_steps(COLUMNS)
+            );
             let _ = found(&values, &labels, &steps);
         }
     }
     // `go_on` is the only other end.
     let (values, labels) = table(300, [0.0, 0.0], 3);
     let steps = Steps { size: 2, lambda: 40.0, curvature: 40.0, cap: 800.0 };
-    assert_eq!(scaled(&values, &labels).searched(&steps, || false), Err(Ended));
+    assert_eq!(scaled(&values, &labels).search_stable_set(&steps, || false), Err(Stopped));
 }
 
 /// Where fewer weights are nonzero than `size`, no table passes, although few gradients are large: the
@@ -174,7 +178,7 @@ fn stages_end_and_their_steps_are_bounded() {
             );
             let last = stages.last().unwrap().target;
             assert!((2.0 * steps.cap * last).sqrt() <= 0.5 * steps.outside() * (1.0 + 1e-12));
-            assert!(steps.most(200) < 2e6, "{rows} {size}: {}", steps.most(200));
+            assert!(steps.most_steps(200) < 2e6, "{rows} {size}: {}", steps.most_steps(200));
         }
     }
 }

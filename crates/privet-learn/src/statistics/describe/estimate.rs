@@ -63,17 +63,17 @@ impl Noise {
     /// Margin of error of a sum of independent noises with `noises` unit variances, in at least 95 of
     /// 100 draws.
     pub fn margin(self, noises: f64) -> f64 {
-        self.beyond(noises, 1.959_963_984_540_054, 20_f64.ln())
+        self.tail_probability(noises, 1.959_963_984_540_054, 20_f64.ln())
     }
 
     /// The same for two sums at once, both within the margin in 95 of 100 draws.
     fn wide_margin(self, noises: f64) -> f64 {
-        self.beyond(noises, 2.241_402_727_604_947, 40_f64.ln())
+        self.tail_probability(noises, 2.241_402_727_604_947, 40_f64.ln())
     }
 
     /// One Laplace variable exceeds t scales with probability e⁻ᵗ; of several with the same variance the
     /// tails are lighter there.
-    fn beyond(self, noises: f64, normal: f64, laplace: f64) -> f64 {
+    fn tail_probability(self, noises: f64, normal: f64, laplace: f64) -> f64 {
         let factor = match self.law {
             Law::Laplace => laplace / std::f64::consts::SQRT_2,
             Law::Gaussian => normal,
@@ -91,7 +91,7 @@ impl Noise {
     /// Pr[|x| > t·σ] ≤ 2·exp(−t²/2), of a Laplace one e⁻ᵗ.
     pub fn margin_among(self, noises: f64, among: usize) -> f64 {
         let each = 20.0 * among.max(1) as f64;
-        self.beyond(noises, (2.0 * (2.0 * each).ln()).sqrt(), each.ln())
+        self.tail_probability(noises, (2.0 * (2.0 * each).ln()).sqrt(), each.ln())
     }
 
     /// A part as a share of a whole, from 0 to 1; the interval spans all pairs within their margins.

@@ -56,12 +56,12 @@ pub(in crate::statistics) fn quantile(
     let first = (0..bins).find(|bin| open(*bin)).unwrap_or(0);
     let last = (0..bins).rev().find(|bin| open(*bin)).unwrap_or(bins - 1);
     let (from, to) = (edge(first), edge(last + 1));
-    Quantile { level, value: reached(level, counts, edge).clamp(from, to), low: from, high: to }
+    Quantile { level, value: level_point(level, counts, edge).clamp(from, to), low: from, high: to }
 }
 
 /// The point below which this share of consistent counts lies, evenly within a bin; the middle if all
 /// counts are 0.
-fn reached(level: f64, counts: &[f64], edge: impl Fn(usize) -> f64) -> f64 {
+fn level_point(level: f64, counts: &[f64], edge: impl Fn(usize) -> f64) -> f64 {
     let total: f64 = counts.iter().sum();
     let wanted = level * total;
     let mut below = 0.0;

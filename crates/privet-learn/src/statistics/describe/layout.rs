@@ -1,6 +1,6 @@
 //! The index of each column's sums, and their sensitivity.
 
-use super::{BINS, CORRELATED, Describe, LARGEST, USUAL_BINS};
+use super::{BINS, CORRELATED, Describe, MOST_SUMS, USUAL_BINS};
 use crate::release::request::ROWS;
 use crate::statistics::sums;
 use crate::{LearnError, Request};
@@ -35,12 +35,12 @@ pub struct Field {
     /// Its name.
     pub name: String,
     /// Its content: categories or a number.
-    pub holds: Holds,
+    pub holds: ColumnContent,
 }
 
 /// The content of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Holds {
+pub enum ColumnContent {
     /// The categories, one cell each.
     Cells(Vec<String>),
     /// A number within bounds.
@@ -82,10 +82,10 @@ impl Layout {
         if names.contains(&target.column) {
             let (holds, slot) = match &target.kind {
                 TargetKind::Classes(classes) => {
-                    (Holds::Cells(classes.clone()), Slot::Classes { count: classes.len() })
+                    (ColumnContent::Cells(classes.clone()), Slot::Classes { count: classes.len() })
                 }
                 TargetKind::Number { low, high } => (
-                    Holds::Number { low: *low, high: *high, missing: false },
+                    ColumnContent::Number { low: *low, high: *high, missing: false },
                     Slot::Number { column: None, missing: None, bins: bins as usize },
                 ),
             };
@@ -107,7 +107,7 @@ impl Layout {
                 instead: "leave out the correlations, or describe at least two numbers",
             });
         }
-        if query.length() > LARGEST {
+        if query.length() > MOST_SUMS {
             return Err(LearnError::NotCovered {
                 what: format!("{} sums would be released at once", query.length()),
                 instead: "describe fewer columns, with fewer bins, or leave out the correlations",
@@ -145,35 +145,35 @@ impl Layout {
 }
 
 /// The content of a column of a describing schema, its slot, and the number of encoded columns it takes.
-fn place(kind: &ColumnKind, at: usize, bins: u32) -> Option<(Holds, Slot, usize)> {
+fn place(kind: &ColumnKind, at: usize, bins: u32) -> Option<(ColumnContent, Slot, usize)> {
     Some(match kind {
         ColumnKind::Number { low, high, missing, .. } => {
             let can_miss = *missing == Missing::Category;
             let indicator = can_miss.then_some(at + 1);
             let slot = Slot::Number { column: Some(at), missing: indicator, bins: bins as usize };
-            let holds = Holds::Number { low: *low, high: *high, missing: can_miss };
+            let holds = ColumnContent::Number { low: *low, high: *high, missing: can_miss };
             (holds, slot, 1 + usize::from(can_miss))
         }
         ColumnKind::Category { categories: Categories::Listed(listed), unknown, missing } => {
             let mut cells = listed.clone();
-            cells.extend((*unknown == Unknown::Other).then(|| OTHER.to_string()));
+            cells.extend((*unknown == Unknown::Other).then(|| OTHER_CELL.to_string()));
             cells.extend((*missing == Missing::Category).then(|| MISSING.to_string()));
             let count = cells.len();
-            (Holds::Cells(cells), Slot::Cells { first: at, count }, count)
+            (ColumnContent::Cells(cells), Slot::Cells { first: at, count }, count)
         }
         _ => return None,
     })
 }
 
 /// The cell of categories that are not listed.
-const OTHER: &str = "(other)";
+const OTHER_CELL: &str = "(other)";
 /// The cell of records whose value is missing.
 const MISSING: &str = "(missing)";
 
 /// Refuses cells of the same name.
 fn told_apart(columns: &[Field]) -> Result<(), LearnError> {
     for column in columns {
-        let Holds::Cells(cells) = &column.holds else { continue };
+        let ColumnContent::Cells(cells) = &column.holds else { continue };
         if cells.iter().collect::<HashSet<_>>().len() < cells.len() {
             let name = privet_core::printable(&column.name).into_owned();
             return Err(LearnError::NotCovered {
@@ -211,18 +211,20 @@ mod tests {
         assert_eq!(layout.encoded_columns, names.len());
         for (column, slot) in layout.columns.iter().zip(&layout.query.slots) {
             match (slot, &column.holds) {
-                (Slot::Cells { first, count }, Holds::Cells(cells)) => {
+                (Slot::Cells { first, count }, ColumnContent::Cells(cells)) => {
                     assert_eq!(*count, cells.len());
                     for (place, cell) in cells.iter().enumerate() {
                         assert_eq!(names[first + place], format!("{}={cell}", column.name));
                     }
                 }
-                (Slot::Number { column: Some(at), missing, .. }, Holds::Number { .. }) => {
+                (Slot::Number { column: Some(at), missing, .. }, ColumnContent::Number { .. }) => {
                     assert_eq!(names[*at], column.name);
                     assert_eq!(missing.is_some(), column.name == "age");
                     assert!(missing.is_none_or(|place| names[place].contains("(missing)")));
                 }
-                (Slot::Classes { count: 2 }, Holds::Cells(_)) => assert_eq!(column.name, "ill"),
+                (Slot::Classes { count: 2 }, ColumnContent::Cells(_)) => {
+                    assert_eq!(column.name, "ill")
+                }
                 other => panic!("{other:?}"),
             }
         }

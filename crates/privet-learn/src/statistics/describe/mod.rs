@@ -25,16 +25,16 @@ mod narrowed;
 mod report;
 mod summary;
 
-pub use layout::{Field, Holds, Layout};
-pub use narrowed::narrowed;
+pub use layout::{ColumnContent, Field, Layout};
+pub use narrowed::narrow_bounds;
 pub use summary::{
     Bin, CellCount, ColumnSummary, Correlation, Estimate, Kind, QUANTILES, Quantile, Summary,
 };
 
-use super::sums::Summing;
+use super::sums::NoisySums;
 use crate::release::admit;
-use crate::release::settings::Shown;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{Artefact, FamilyPlan, Procedure, Task, Work};
 use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
@@ -69,7 +69,7 @@ const USUAL_BINS: u32 = 32;
 /// Largest number of numeric columns that are correlated by default: the noise grows like their number.
 const CORRELATED: usize = 24;
 /// Upper bound on the number of sums released at once.
-const LARGEST: usize = 1 << 20;
+const MOST_SUMS: usize = 1 << 20;
 
 /// Noisy sums of a table's columns; [`Summary::of`] interprets them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ impl Describe {
         let part = part.map_err(|error| LearnError::Schema(error.to_string()))?;
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
         let task = Self { columns: Some(columns), ..self };
-        Ok(Request::new(part, rows, neighbours, task).within(budget))
+        Ok(Request::new(part, rows, neighbours, task).with_budget(budget))
     }
 }
 
@@ -115,15 +115,15 @@ impl Task for Describe {
         Layout::of(request)
     }
 
-    fn plan(request: &Request<Self>, layout: &Layout) -> Result<Planned<Self>, LearnError> {
-        let sums = Summing::planned(request, &layout.query, &layout.labels, "descriptions")?;
+    fn plan(request: &Request<Self>, layout: &Layout) -> Result<FamilyPlan<Self>, LearnError> {
+        let sums = NoisySums::plan_sums(request, &layout.query, &layout.labels, "descriptions")?;
         let describing = Describing { layout: layout.clone(), sums };
         let settled = Self {
             columns: Some(layout.names()),
             bins: Some(layout.bins),
             correlations: Some(layout.query.products),
         };
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(describing)),
             settled,
             arithmetic: Arithmetic::Finite,
@@ -159,7 +159,7 @@ impl Task for Describe {
 #[derive(Debug, Clone)]
 struct Describing {
     layout: Layout,
-    sums: Summing,
+    sums: NoisySums,
 }
 
 impl Procedure<Describe> for Describing {
@@ -167,8 +167,8 @@ impl Procedure<Describe> for Describing {
         Ok(self.sums.events()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("sum_noise", self.sums.deviation()),
             ("sums", self.sums.sums() as f64),
             ("columns", self.layout.columns.len() as f64),

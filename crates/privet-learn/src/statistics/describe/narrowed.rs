@@ -7,13 +7,16 @@ use privet_data::Schema;
 use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, UnknownDraft};
 
 /// How far beyond the outer quantiles bounds go, of the distance between those.
-const ROOM: f64 = 0.25;
+const BOUND_MARGIN: f64 = 0.25;
 
 /// A schema whose bounds are those that a description suggests: of a number, the outer quantiles with a
 /// quarter of their distance beyond, within the bounds declared; of a category with a place for others,
 /// those whose noised count is above what noise alone may be. A function of the release and of public
 /// facts.
-pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Schema, LearnError> {
+pub fn narrow_bounds(
+    schema: &Schema,
+    description: &Released<Describe>,
+) -> Result<Schema, LearnError> {
     let refused = |what: &str| {
         LearnError::Schema(format!("the description cannot narrow this schema: {what}"))
     };
@@ -49,7 +52,7 @@ fn narrow(column: &mut ColumnDraft, kind: &Kind, margin: f64) -> bool {
             let (Some(first), Some(last)) = (quantiles.first(), quantiles.last()) else {
                 return false;
             };
-            let room = ROOM * (last.high - first.low);
+            let room = BOUND_MARGIN * (last.high - first.low);
             let (low, high) =
                 ((first.low - room).max(bounds[0]), (last.high + room).min(bounds[1]));
             let stands_in = match &column.missing {

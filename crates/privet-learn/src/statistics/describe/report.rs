@@ -2,10 +2,10 @@
 
 use super::{BINS, Bin, ColumnSummary, Describe, Kind, Summary};
 use crate::LearnError;
-use crate::release::family::{Budgeted, Family, Offered};
+use crate::release::family::{BudgetOptions, Family, OfferedFamily};
 use crate::release::registry::NoLearner;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, cut, number, told};
+use crate::release::report::{Part, Report, Section, cut_text, number, release_json};
 use crate::release::request::Request;
 use crate::release::settings::SettingInfo;
 use privet_data::Schema;
@@ -25,15 +25,15 @@ impl Family for Describe {
                 "What {columns} columns of a table look like: counts, means, quantiles, histograms, correlations."
             ),
             vec![Section::new("Columns", summary.as_ref().map_or(Vec::new(), parts))],
-            told(request, json!({ "summary": summary, "bins": request.task.bins })),
+            release_json(request, json!({ "summary": summary, "bins": request.task.bins })),
         )
         .showing("description", &summary)
     }
 }
 
-impl Offered for Describe {
-    const ABOUT: &'static str = "Describe a table privately: counts, means, quantiles, histograms, correlations, in one release";
-    const LONG: &'static str = "\
+impl OfferedFamily for Describe {
+    const HELP_LINE: &'static str = "Describe a table privately: counts, means, quantiles, histograms, correlations, in one release";
+    const HELP_TEXT: &'static str = "\
 Describes the columns that the schema declares: how many records are in each category, and of
 each number its mean, spread, quantiles and histogram within the declared bounds, how often it
 is missing, and how numbers are correlated. All of it is one release with one certificate:
@@ -58,18 +58,21 @@ Examples:
     const OF_DELTA: &'static str =
         "; 0 needs far more noise where there are many columns [default: 1/rows²]";
     type Learner = NoLearner;
-    const WORDS: &'static [SettingInfo] = &[
+    const REQUEST_FIELDS: &'static [SettingInfo] = &[
         SettingInfo::texts("columns", "Only these columns, the target among them if it is named"),
-        SettingInfo::whole(BINS, "Bins of each histogram, evenly over the bounds; 32 unless given"),
+        SettingInfo::integer(
+            BINS,
+            "Bins of each histogram, evenly over the bounds; 32 unless given",
+        ),
         SettingInfo::yes_or_no(
             "correlations",
             "Whether numbers are correlated with each other: yes or no [default: yes for 2 to 24 numbers]",
         ),
     ];
 
-    fn asked(
+    fn build_request(
         self,
-        budget: &Budgeted,
+        budget: &BudgetOptions,
         schema: &Schema,
         rows: u64,
     ) -> Result<Request<Self>, LearnError> {
@@ -133,7 +136,7 @@ fn number_rows(column: &ColumnSummary) -> Option<[Vec<String>; 2]> {
         return None;
     };
     let span = bounds[1] - bounds[0];
-    let (mut line, mut noise) = (vec![cut(&column.name, NAME)], vec![String::new()]);
+    let (mut line, mut noise) = (vec![cut_text(&column.name, NAME)], vec![String::new()]);
     let quantiles = quantiles[1..4].iter().map(|one| (one.value, one.low, one.high));
     let moments = [mean, deviation].map(|one| (one.value, one.low, one.high));
     for (value, low, high) in moments.into_iter().chain(quantiles) {
@@ -153,11 +156,12 @@ fn category_rows(column: &ColumnSummary, margin: f64) -> Vec<Part> {
     if shown.len() > CATEGORIES {
         shown.sort_by(|a, b| b.count.total_cmp(&a.count));
     }
-    let mut rows = vec![vec![cut(&column.name, 30), "count".into(), "±".into(), String::new()]];
+    let mut rows =
+        vec![vec![cut_text(&column.name, 30), "count".into(), "±".into(), String::new()]];
     for cell in shown.iter().take(CATEGORIES) {
         let bar = "█".repeat((20.0 * (cell.count / most).clamp(0.0, 1.0)).round() as usize);
         rows.push(vec![
-            cut(&cell.category, 30),
+            cut_text(&cell.category, 30),
             number(cell.count.round()),
             number(margin.ceil()),
             bar,
@@ -174,7 +178,7 @@ fn category_rows(column: &ColumnSummary, margin: f64) -> Vec<Part> {
 fn missing_row(column: &ColumnSummary, margin: f64) -> Option<Part> {
     let Kind::Number { missing: Some(missing), .. } = &column.kind else { return None };
     let (count, within) = (number(missing.value.round()), number(margin.ceil()));
-    let name = cut(&column.name, 40);
+    let name = cut_text(&column.name, 40);
     Some(Part::Lines(format!("\n{name} is missing in {count} ± {within} records\n")))
 }
 
@@ -191,8 +195,8 @@ fn correlation_rows(summary: &Summary) -> Vec<Part> {
         let shown = |value: f64| format!("{value:.2}");
         let e = &pair.estimate;
         rows.push(vec![
-            cut(&pair.first, 24),
-            cut(&pair.second, 24),
+            cut_text(&pair.first, 24),
+            cut_text(&pair.second, 24),
             shown(e.value),
             shown(e.low),
             shown(e.high),
@@ -245,7 +249,7 @@ mod tests {
         ] {
             assert_eq!(short(value, margin), shown);
         }
-        assert_eq!(cut("a name that is long", 6), "a nam…");
+        assert_eq!(cut_text("a name that is long", 6), "a nam…");
         let bins = |counts: &[f64]| -> Vec<Bin> {
             counts.iter().map(|count| Bin { from: 0.0, to: 1.0, count: *count }).collect()
         };

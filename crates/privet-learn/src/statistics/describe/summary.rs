@@ -2,7 +2,7 @@
 
 use super::estimate::{Moments, Noise, Sum};
 use super::histogram::{consistent, quantile};
-use super::layout::{Field, Holds, Layout};
+use super::layout::{ColumnContent, Field, Layout};
 use super::{Describe, Description};
 use crate::Request;
 use crate::release::task::Task;
@@ -126,19 +126,19 @@ impl Summary {
         let layout = Describe::facts(request).ok()?;
         Describe::fits(request, found).ok()?;
         let noise = noise_of(request)?;
-        Some(Reading { layout: &layout, noise, sums: &found.sums, at: 0 }.summary())
+        Some(SumCursor { layout: &layout, noise, sums: &found.sums, at: 0 }.summary())
     }
 }
 
 /// A cursor through the sums.
-struct Reading<'a> {
+struct SumCursor<'a> {
     layout: &'a Layout,
     noise: Noise,
     sums: &'a [f64],
     at: usize,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SumCursor<'a> {
     fn take(&mut self, count: usize) -> &'a [f64] {
         let taken = &self.sums[self.at..self.at + count];
         self.at += count;
@@ -182,7 +182,7 @@ impl<'a> Reading<'a> {
         moments: &mut Vec<Moments>,
     ) -> ColumnSummary {
         let kind = match (&field.holds, slot) {
-            (Holds::Number { low, high, missing }, Slot::Number { bins, .. }) => {
+            (ColumnContent::Number { low, high, missing }, Slot::Number { bins, .. }) => {
                 let (histogram, rest) = sums.split_at(*bins);
                 let absent = missing.then(|| Sum::noisy(rest[0]));
                 let count = absent.map_or(rows, |absent| rows.minus(absent));
@@ -191,14 +191,14 @@ impl<'a> Reading<'a> {
                 moments.push(of);
                 self.number(histogram, &of, absent, (*low, *high))
             }
-            (Holds::Cells(cells), _) => {
+            (ColumnContent::Cells(cells), _) => {
                 let cell = |(name, count): (&String, &f64)| CellCount {
                     category: name.clone(),
                     count: *count,
                 };
                 Kind::Category { cells: cells.iter().zip(sums).map(cell).collect() }
             }
-            (Holds::Number { .. }, _) => Kind::Category { cells: Vec::new() },
+            (ColumnContent::Number { .. }, _) => Kind::Category { cells: Vec::new() },
         };
         ColumnSummary { name: field.name.clone(), kind }
     }
@@ -241,7 +241,7 @@ impl<'a> Reading<'a> {
     fn correlations(&mut self, moments: &[Moments]) -> Vec<Correlation> {
         let fields = self.layout.columns.iter();
         let numbers: Vec<&String> = fields
-            .filter(|field| matches!(field.holds, Holds::Number { .. }))
+            .filter(|field| matches!(field.holds, ColumnContent::Number { .. }))
             .map(|field| &field.name)
             .collect();
         let mut all = Vec::new();

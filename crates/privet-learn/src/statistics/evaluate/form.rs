@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 pub const BINS: usize = 24;
 /// Upper bound on the number of classes.
 const CLASSES: usize = 1000;
-/// Bins are even in t(z) = ±ln(1 + |z|/[`FINE`]) of the log odds z, |z| ≤ [`FAR`]: narrow near z = 0,
-/// where noisy models' scores lie, and wide far from it.
-const FINE: f64 = 0.5;
-const FAR: f64 = 8.0;
+/// Bins are even in t(z) = ±ln(1 + |z|/[`BIN_SCALE`]) of the log odds z, |z| ≤ [`LARGEST_LOG_ODDS`]:
+/// narrow near z = 0, where noisy models' scores lie, and wide far from it.
+const BIN_SCALE: f64 = 0.5;
+const LARGEST_LOG_ODDS: f64 = 8.0;
 /// The number of hexadecimal digits of a digest.
 const DIGEST: usize = 64;
 
@@ -196,17 +196,17 @@ impl Form {
 
 /// The index of the bin of log odds.
 pub(super) fn bin(log_odds: f64) -> usize {
-    let far = (1.0 + FAR / FINE).ln();
-    let t = (log_odds.abs() / FINE).ln_1p().copysign(log_odds);
+    let far = (1.0 + LARGEST_LOG_ODDS / BIN_SCALE).ln();
+    let t = (log_odds.abs() / BIN_SCALE).ln_1p().copysign(log_odds);
     let place = if t.is_nan() { 0.5 } else { ((t / far).clamp(-1.0, 1.0) + 1.0) / 2.0 };
     ((place * BINS as f64) as usize).min(BINS - 1)
 }
 
 /// The probability at a position from 0 to [`BINS`] on the scale of bins.
 pub(super) fn probability_at(place: f64) -> f64 {
-    let far = (1.0 + FAR / FINE).ln();
+    let far = (1.0 + LARGEST_LOG_ODDS / BIN_SCALE).ln();
     let t = far * (2.0 * place / BINS as f64 - 1.0);
-    let log_odds = (FINE * t.abs().exp_m1()).copysign(t);
+    let log_odds = (BIN_SCALE * t.abs().exp_m1()).copysign(t);
     match place {
         place if place <= 0.0 => 0.0,
         place if place >= BINS as f64 => 1.0,

@@ -133,14 +133,14 @@ impl Metrics {
         let form = Evaluate::facts(request).ok()?;
         Evaluate::fits(request, evaluation).ok()?;
         let noise = noise_of(request)?;
-        Some(Reading { form: &form, noise, sums: &evaluation.sums }.metrics(true))
+        Some(SumReader { form: &form, noise, sums: &evaluation.sums }.metrics(true))
     }
 
     /// The same without noise, by [`Form::exact`]: not private.
     pub fn exact(form: &Form, judgements: &Judgements) -> Self {
         let sums = judgements.exact_sums(form);
         let noise = Noise { law: Law::Gaussian, scale: 0.0 };
-        let mut metrics = Reading { form, noise, sums: &sums }.metrics(false);
+        let mut metrics = SumReader { form, noise, sums: &sums }.metrics(false);
         if let (Measures::Classes(own), 2) = (&mut metrics.measures, form.classes.len()) {
             own.auc = judgements.exact_area().map(known);
         }
@@ -168,13 +168,13 @@ fn known(value: f64) -> Estimate {
 }
 
 /// Reads the noisy sums.
-struct Reading<'a> {
+struct SumReader<'a> {
     form: &'a Form,
     noise: Noise,
     sums: &'a [f64],
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SumReader<'a> {
     fn metrics(&self, private: bool) -> Metrics {
         let (rows, rest) = match self.form.query.rows {
             true => (Sum::noisy(self.sums[0]), &self.sums[1..]),

@@ -33,11 +33,11 @@ pub use judgements::Judgements;
 pub use metrics::{Calibrated, ClassMetrics, Measures, Metrics, NumberMetrics, OneClass};
 pub use threshold::{THRESHOLD, threshold_by_cost};
 
-use super::sums::Summing;
+use super::sums::NoisySums;
 use crate::release::admit;
 use crate::release::note::{Condition, Note};
-use crate::release::settings::Shown;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{Artefact, FamilyPlan, Procedure, Task, Work};
 use crate::release::void::{Concern, Finding};
 use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours};
@@ -126,7 +126,7 @@ impl Evaluate {
         (epsilon, delta): (f64, Option<f64>),
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema.of_rows(), rows, neighbours, self).within(budget))
+        Ok(Request::new(schema.of_rows(), rows, neighbours, self).with_budget(budget))
     }
 }
 
@@ -150,9 +150,9 @@ impl Task for Evaluate {
         Form::of(request)
     }
 
-    fn plan(request: &Request<Self>, form: &Form) -> Result<Planned<Self>, LearnError> {
-        let sums = Summing::planned(request, &form.query, &form.labels, "evaluations")?;
-        Ok(Planned {
+    fn plan(request: &Request<Self>, form: &Form) -> Result<FamilyPlan<Self>, LearnError> {
+        let sums = NoisySums::plan_sums(request, &form.query, &form.labels, "evaluations")?;
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(Evaluating { sums })),
             settled: request.task.clone(),
             arithmetic: Arithmetic::Finite,
@@ -183,7 +183,7 @@ impl Task for Evaluate {
 /// The mechanism that releases all sums with noise.
 #[derive(Debug, Clone)]
 struct Evaluating {
-    sums: Summing,
+    sums: NoisySums,
 }
 
 impl Procedure<Evaluate> for Evaluating {
@@ -191,8 +191,8 @@ impl Procedure<Evaluate> for Evaluating {
         Ok(self.sums.events()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([("sum_noise", self.sums.deviation()), ("sums", self.sums.sums() as f64)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("sum_noise", self.sums.deviation()), ("sums", self.sums.sums() as f64)])
     }
 
     fn refuses(&self, evaluation: &Evaluation) -> Option<&'static str> {

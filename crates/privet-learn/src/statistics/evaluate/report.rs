@@ -3,7 +3,7 @@
 use super::{ClassMetrics, Evaluate, Measures, Metrics, NumberMetrics};
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, cut, number};
+use crate::release::report::{Part, Report, Section, cut_text, number};
 use crate::statistics::describe::Estimate;
 use privet_core::printable;
 use serde_json::Value;
@@ -29,11 +29,11 @@ impl Family for Evaluate {
 }
 
 /// Classes whose confusion is shown; of more only those that are confused most would fit.
-const SHOWN: usize = 8;
+const SHOWN_CLASSES: usize = 8;
 /// How wide the name of a class may be in the matrix.
 const NAME: usize = 12;
 /// Accuracy above the largest class by less than this is no gain.
-const GAIN: f64 = 0.01;
+const LEAST_GAIN: f64 = 0.01;
 
 /// As JSON: without noise a number, with it the number and its interval.
 pub fn as_json(metrics: &Metrics) -> Value {
@@ -89,21 +89,25 @@ pub fn parts(metrics: &Metrics) -> Vec<Part> {
 pub fn threshold(share: f64, found: &Estimate) -> String {
     let within = match found.low == found.high {
         true => String::new(),
-        false => format!(" (between {} and {})", places(found.low, 3), places(found.high, 3)),
+        false => format!(
+            " (between {} and {})",
+            decimal_places(found.low, 3),
+            decimal_places(found.high, 3)
+        ),
     };
     format!(
         "threshold for a share of {}: {}{within}; use it with `privet predict --threshold`\n",
         number(share),
-        places(found.value, 3)
+        decimal_places(found.value, 3)
     )
 }
 
-fn places(value: f64, digits: usize) -> String {
+fn decimal_places(value: f64, digits: usize) -> String {
     format!("{value:.digits$}")
 }
 
 fn interval(estimate: &Estimate, digits: usize) -> String {
-    format!("{} to {}", places(estimate.low, digits), places(estimate.high, digits))
+    format!("{} to {}", decimal_places(estimate.low, digits), decimal_places(estimate.high, digits))
 }
 
 /// A line of a name, a number, its interval and what to compare it with.
@@ -114,7 +118,7 @@ fn line(name: &str, estimate: &Estimate, private: bool, beside: &str) -> Vec<Str
         true => format!("({})", interval(estimate, digits)),
         false => String::new(),
     };
-    vec![format!("  {name}"), places(estimate.value, digits), within, beside.into()]
+    vec![format!("  {name}"), decimal_places(estimate.value, digits), within, beside.into()]
 }
 
 /// Columns padded to a common width.
@@ -156,7 +160,7 @@ fn of_number(own: &NumberMetrics, private: bool) -> String {
 }
 
 fn of_classes(own: &ClassMetrics, private: bool) -> Vec<Part> {
-    let class = |name: &str| cut(name, 20);
+    let class = |name: &str| cut_text(name, 20);
     let largest =
         format!("always saying {}: {:.4}", class(&own.majority_class), own.majority.value);
     let mut rows = vec![line("accuracy", &own.accuracy, private, &largest)];
@@ -190,7 +194,7 @@ fn warnings(own: &ClassMetrics, private: bool) -> String {
             false => format!("warning: \"{name}\" is never predicted\n"),
         });
     }
-    if own.accuracy.value <= own.majority.value + GAIN {
+    if own.accuracy.value <= own.majority.value + LEAST_GAIN {
         text.push_str(&format!(
             "warning: always saying \"{}\" is right as often{}\n",
             printable(&own.majority_class),
@@ -201,14 +205,14 @@ fn warnings(own: &ClassMetrics, private: bool) -> String {
 }
 
 fn confusion(own: &ClassMetrics, private: bool) -> Vec<Part> {
-    if own.classes.len() > SHOWN {
+    if own.classes.len() > SHOWN_CLASSES {
         return vec![Part::Lines(format!(
             "  (the confusion of {} classes is in --json{})\n",
             own.classes.len(),
             if private { " and in the file" } else { "" }
         ))];
     }
-    let name = |class: &str| cut(class, NAME);
+    let name = |class: &str| cut_text(class, NAME);
     let mut head = vec!["is \\ predicted".to_string()];
     head.extend(own.classes.iter().map(|class| name(&class.class)));
     head.extend(["found".into(), "precision".into()]);
@@ -235,7 +239,7 @@ fn calibration(own: &ClassMetrics, private: bool) -> Vec<Part> {
         return Vec::new();
     }
     let what = match own.classes.as_slice() {
-        [_, second] => format!("\"{}\"", cut(&second.class, 20)),
+        [_, second] => format!("\"{}\"", cut_text(&second.class, 20)),
         _ => "being right".into(),
     };
     let head = ["predicted", "on average", "came true", "", "records"].map(String::from);

@@ -15,7 +15,7 @@ use privet_data::read::{CellKey, bin_edges};
 /// The share of a column's numbers that may lie outside each bound.
 const BEYOND: f64 = 0.005;
 /// The keys released are most of a column if they hold more than this share of its cells' total.
-const MOST: f64 = 0.5;
+const MAJORITY_SHARE: f64 = 0.5;
 /// Allowance for the noise of a total, in standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
@@ -34,7 +34,7 @@ pub enum Suggestion {
 
 /// The suggestion for one column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Suggested {
+pub struct ColumnSuggestion {
     /// Its name.
     pub name: String,
     /// Its probable content.
@@ -49,16 +49,16 @@ pub struct Suggested {
 /// The probable content of each column of an outline, by what most of its units hold. Bounds of a number
 /// leave half a per cent of the *released* counts outside each (bins that few units hold are not
 /// released: some per cent more), and are rounded outwards to the grid of the release and to two digits.
-pub fn suggested(released: &Released<Outline>) -> Vec<Suggested> {
+pub fn suggest_columns(released: &Released<Outline>) -> Vec<ColumnSuggestion> {
     let columns = &released.request().task.columns;
     let names = (0_u32..).zip(columns);
     // The noise scales of a settled request: of counts, then of totals.
     let room = DEVIATIONS * released.request().noise.get(1).copied().unwrap_or(0.0);
-    names.map(|(column, name)| one(name, released.artefact(), column, room)).collect()
+    names.map(|(column, name)| suggest_column(name, released.artefact(), column, room)).collect()
 }
 
 /// The suggestion for one column, whose totals may be too small by `room`.
-fn one(name: &str, found: &Outlined, column: u32, room: f64) -> Suggested {
+fn suggest_column(name: &str, found: &Outlined, column: u32, room: f64) -> ColumnSuggestion {
     let (mut bins, mut years, mut texts, mut missing) = (vec![], vec![], vec![], vec![]);
     let mut held = [0.0; KINDS];
     for known in found.keys.iter().filter(|known| known.column == column) {
@@ -73,7 +73,7 @@ fn one(name: &str, found: &Outlined, column: u32, room: f64) -> Suggested {
     let totals = found.kinds.get(column as usize).copied();
     let [numbers, dates, words, _] = totals.unwrap_or(held).map(|total| total.max(0.0));
     let all = numbers + dates + words + room;
-    let most = |kind: usize| totals.is_none() || held[kind] > MOST * all;
+    let most = |kind: usize| totals.is_none() || held[kind] > MAJORITY_SHARE * all;
     let (what, most) = if numbers > dates.max(words) {
         let bounds = bounds(&bins).filter(|_| most(0));
         (bounds.map(|(low, high)| Suggestion::Number(low, high)), most(0))
@@ -83,7 +83,7 @@ fn one(name: &str, found: &Outlined, column: u32, room: f64) -> Suggested {
     } else {
         ((!texts.is_empty()).then_some(Suggestion::Category(texts)), most(2))
     };
-    Suggested { name: name.into(), what: what.unwrap_or(Suggestion::Nothing), missing, most }
+    ColumnSuggestion { name: name.into(), what: what.unwrap_or(Suggestion::Nothing), missing, most }
 }
 
 /// The outer quantiles of the noisy counts of bins, given in order.
@@ -91,7 +91,7 @@ fn bounds(bins: &[(i32, f64)]) -> Option<(f64, f64)> {
     let room = BEYOND * bins.iter().map(|bin| bin.1).sum::<f64>();
     let low = bin_edges(outer(bins.iter(), room)?).0;
     let high = bin_edges(outer(bins.iter().rev(), room)?).1;
-    let (low, high) = (outwards(low, false), outwards(high, true));
+    let (low, high) = (round_outwards(low, false), round_outwards(high, true));
     (low < high).then_some((low, high))
 }
 
@@ -106,7 +106,7 @@ fn outer<'a>(mut bins: impl Iterator<Item = &'a (i32, f64)>, room: f64) -> Optio
 }
 
 /// Rounds to two digits, up or down.
-fn outwards(value: f64, up: bool) -> f64 {
+fn round_outwards(value: f64, up: bool) -> f64 {
     if value == 0.0 {
         return 0.0;
     }
@@ -131,9 +131,12 @@ mod tests {
 
     #[test]
     fn bounds_are_outer_quantiles_rounded_outwards() {
-        assert_eq!((outwards(19.03, false), outwards(90.5, true)), (19.0, 91.0));
-        assert_eq!((outwards(-0.0123, false), outwards(123_456.0, true)), (-0.013, 130_000.0));
-        assert_eq!(outwards(2.0, true), 2.0);
+        assert_eq!((round_outwards(19.03, false), round_outwards(90.5, true)), (19.0, 91.0));
+        assert_eq!(
+            (round_outwards(-0.0123, false), round_outwards(123_456.0, true)),
+            (-0.013, 130_000.0)
+        );
+        assert_eq!(round_outwards(2.0, true), 2.0);
         let bins: Vec<(i32, f64)> = [(-3.0, 500.0), (0.0, 100.0), (8.0, 400.0), (1e9, 1.0)]
             .map(|(x, n)| (bin_of(x), n))
             .to_vec();
@@ -154,7 +157,12 @@ mod tests {
         let bin = |value: f64| CellKey::Bin(bin_of(value));
         let some = vec![known(bin(4.0), 31.0), known(bin(4.1), 0.0)];
         let of = |keys: &[FoundKey], kinds: &[[f64; KINDS]]| {
-            one("grade", &Outlined { keys: keys.to_vec(), kinds: kinds.to_vec() }, 0, 10.0)
+            suggest_column(
+                "grade",
+                &Outlined { keys: keys.to_vec(), kinds: kinds.to_vec() },
+                0,
+                10.0,
+            )
         };
         let poor = of(&some, &[[190.0, -3.0, 4.0, 9.0]]);
         assert_eq!(poor.what, Suggestion::Nothing);

@@ -28,7 +28,7 @@
 //!
 //! **Conditions.** Names of columns, the choice of those read as text, unit and cap come from the header
 //! and the request. δ > 0: without it no unlisted text can be released. A schema with bounds and
-//! categories made from the release ([`suggested`]) is post-processing. A request of 0.2.0 has no
+//! categories made from the release ([`suggest_columns`]) is post-processing. A request of 0.2.0 has no
 //! `most_keys`: c = k, and no totals. Tested by `tests/all/outline.rs`, neighbours by `privet_data`'s
 //! `one_unit_moves_as_many_counts_as_it_may_hold` and here by
 //! `the_farthest_neighbours_move_all_that_is_charged`.
@@ -37,15 +37,15 @@ mod columns;
 mod kinds;
 mod report;
 
-pub use columns::{MISSING, Suggested, Suggestion, suggested};
+pub use columns::{ColumnSuggestion, MISSING, Suggestion, suggest_columns};
 pub use kinds::{KINDS, totals};
 
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::support::Support;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::task::{Artefact, FamilyPlan, Procedure, Task, Work};
 use crate::{LearnError, Plan, Request};
 use privet_core::{Budget, Neighbours, Relation};
 use privet_data::Dataset;
@@ -167,7 +167,7 @@ impl Outline {
         };
         let schema = draft.check().map_err(|error| LearnError::Schema(error.to_string()))?;
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema, rows, neighbours, self).within(budget))
+        Ok(Request::new(schema, rows, neighbours, self).with_budget(budget))
     }
 }
 
@@ -209,7 +209,7 @@ impl Task for Outline {
         Ok(OutlineFacts { relation, rows: request.rows, columns, keys_a_column, kinds })
     }
 
-    fn plan(request: &Request<Self>, facts: &OutlineFacts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &OutlineFacts) -> Result<FamilyPlan<Self>, LearnError> {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         if request.calibration == Calibration::Printed {
             return Err(LearnError::NotCovered {
@@ -223,13 +223,13 @@ impl Task for Outline {
                 instead: "give a delta above 0, or list categories and bounds in a schema",
             });
         }
-        let outlining = |noise_scale| Outlining::of(facts, budget, noise_scale);
+        let outlining = |noise_scale| OutlineMechanism::of(facts, budget, noise_scale);
         let differing = facts.relation.sides() * f64::from(facts.keys());
         let kinds = if facts.kinds { kinds::square(facts) } else { 0.0 };
         let floor = (differing + kinds).sqrt() / gaussian::mu(budget.epsilon(), budget.delta());
         let allowance = Allowance::new(budget, &request.noise);
-        let noise_scale = allowance.least(floor, |scale| outlining(scale).events())?;
-        Ok(Planned {
+        let noise_scale = allowance.least_scale(floor, |scale| outlining(scale).events())?;
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(outlining(noise_scale))),
             // No more than a unit's rows can hold: every larger number settles to the same request.
             settled: Outline {
@@ -275,14 +275,14 @@ impl Task for Outline {
 
 /// The mechanism that releases the keys that enough units hold, and the totals of kinds.
 #[derive(Debug, Clone)]
-struct Outlining {
+struct OutlineMechanism {
     histogram: StableHistogram,
     kinds: Option<Gaussian>,
     /// The keys held, set by [`holding`] before the plan runs.
     held: Option<Arc<HeldKeys>>,
 }
 
-impl Outlining {
+impl OutlineMechanism {
     /// Half of δ covers keys that one unit alone holds.
     fn of(facts: &OutlineFacts, budget: Budget, noise_scale: f64) -> Self {
         let histogram = StableHistogram {
@@ -315,7 +315,7 @@ enum Part {
 }
 
 /// Merges the parts.
-fn together(parts: Vec<Part>) -> Outlined {
+fn merge_parts(parts: Vec<Part>) -> Outlined {
     let mut found = Outlined { keys: Vec::new(), kinds: Vec::new() };
     for part in parts {
         match part {
@@ -326,13 +326,13 @@ fn together(parts: Vec<Part>) -> Outlined {
     found
 }
 
-impl Procedure<Outline> for Outlining {
+impl Procedure<Outline> for OutlineMechanism {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.events()?)
     }
 
-    fn settings(&self) -> Shown {
-        let shown = Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        let shown = PlanNumbers::of([
             ("count_noise", self.histogram.noise_scale),
             ("least_count", self.histogram.threshold().unwrap_or(f64::INFINITY)),
             ("keys_of_a_unit", f64::from(self.histogram.keys)),
@@ -378,7 +378,7 @@ impl Procedure<Outline> for Outlining {
             let totals = Private::new(ExactCounts { counts, unit: 1.0 });
             parts.push(by.run_units(totals, session)?.map(Part::Kinds));
         }
-        Ok(session.gather(parts)?.map(together))
+        Ok(session.gather(parts)?.map(merge_parts))
     }
 }
 
@@ -394,8 +394,8 @@ pub fn holding(
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let noise_scale = request.noise.first().copied();
     let noise_scale = noise_scale.ok_or(LearnError::DataShape("the plan is not settled"))?;
-    let outlining = Outlining::of(plan.facts(), budget, noise_scale);
-    let holding = Outlining { held: Some(Arc::new(held)), ..outlining };
+    let outlining = OutlineMechanism::of(plan.facts(), budget, noise_scale);
+    let holding = OutlineMechanism { held: Some(Arc::new(held)), ..outlining };
     Ok((plan.with_procedure(Arc::new(holding)), lines))
 }
 

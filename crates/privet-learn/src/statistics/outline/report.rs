@@ -1,9 +1,9 @@
 //! What is said of columns that no schema describes yet.
 
-use super::{Outline, Suggestion, suggested};
+use super::{Outline, Suggestion, suggest_columns};
 use crate::release::family::Family;
 use crate::release::released::Released;
-use crate::release::report::{Part, Report, Section, cut, number};
+use crate::release::report::{Part, Report, Section, cut_text, number};
 use privet_core::printable;
 use serde_json::json;
 
@@ -17,15 +17,15 @@ impl Family for Outline {
                 "What enough people hold in {} columns of a table: numbers by bins, dates by years, texts.",
                 released.request().task.columns.len()
             ),
-            vec![Section::new("Columns", [Part::Table(outlined(released))])],
+            vec![Section::new("Columns", [Part::Table(outline_rows(released))])],
             json!({}),
         )
     }
 }
 
 /// What each column seems to hold.
-fn outlined(released: &Released<Outline>) -> Vec<Vec<String>> {
-    suggested(released)
+fn outline_rows(released: &Released<Outline>) -> Vec<Vec<String>> {
+    suggest_columns(released)
         .into_iter()
         .map(|column| {
             let what = match &column.what {
@@ -34,7 +34,7 @@ fn outlined(released: &Released<Outline>) -> Vec<Vec<String>> {
                 Suggestion::Category(texts) => texts.join(", "),
                 Suggestion::Nothing => "nothing that stands out of the noise".into(),
             };
-            vec![printable(&column.name).into_owned(), cut(&what, 60)]
+            vec![printable(&column.name).into_owned(), cut_text(&what, 60)]
         })
         .collect()
 }

@@ -129,7 +129,7 @@ impl Penalty {
     }
 
     /// The penalty with its weights multiplied by `times`; a set stays the same.
-    pub fn weighted(self, times: f64) -> Self {
+    pub fn scale_weights(self, times: f64) -> Self {
         match self {
             Self::L1 { weight } => Self::L1 { weight: weight * times },
             Self::ElasticNet { l1, l2 } => Self::ElasticNet { l1: l1 * times, l2: l2 * times },
@@ -219,7 +219,7 @@ impl Penalty {
 impl<'a, R: Records + ?Sized> Problem<'a, R> {
     /// The same problem with the elastic net split: its square is added to the ridge, and `l1` holds
     /// the rest.
-    pub(super) fn reduced<'b>(&self, l1: &'b mut Penalty) -> Problem<'b, R>
+    pub(super) fn split_elastic_net<'b>(&self, l1: &'b mut Penalty) -> Problem<'b, R>
     where
         'a: 'b,
     {
@@ -248,8 +248,12 @@ pub(super) fn groups(
 /// The Euclidean norm, with relative error below (length + 8)·2⁻¹⁰²; zero below 2⁻⁵⁰⁰.
 fn precise_norm(values: &[DoubleDouble]) -> DoubleDouble {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.high.abs()));
-    if !(NEGLIGIBLE..f64::INFINITY).contains(&largest) {
-        return if largest < NEGLIGIBLE { DoubleDouble::ZERO } else { DoubleDouble::from(largest) };
+    if !(LEAST_GROUP_NORM..f64::INFINITY).contains(&largest) {
+        return if largest < LEAST_GROUP_NORM {
+            DoubleDouble::ZERO
+        } else {
+            DoubleDouble::from(largest)
+        };
     }
     // A power of two of about the same size, so that scaling is exact.
     let scale = f64::from_bits(largest.to_bits() & (0x7ff << 52));
@@ -262,7 +266,7 @@ fn precise_norm(values: &[DoubleDouble]) -> DoubleDouble {
 }
 
 /// Below this a group's norm is not resolved: squares would underflow.
-const NEGLIGIBLE: f64 = 3.1e-151; // above 2⁻⁵⁰⁰
+const LEAST_GROUP_NORM: f64 = 3.1e-151; // above 2⁻⁵⁰⁰
 
 #[cfg(test)]
 pub(super) mod tests;

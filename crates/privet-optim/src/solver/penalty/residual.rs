@@ -17,8 +17,8 @@
 //! - box: s_j ≤ 0 at the lower end, ≥ 0 at the upper.
 //! - ball: s = cθ′ with c ≥ 0 where ‖θ′‖ = r; c = (−⟨g, θ⟩/‖θ‖²)₊. θ′ = θr/‖θ‖ where ‖θ‖ is r up to
 //!   rounding; s at θ and at θ′ differ by c·off, part of `slack`. Strictly inside s = 0 is valid as
-//!   well, and then θ′ = θ ([`Penalty::inside`]): a minimiser just inside the sphere does not pay for
-//!   its distance from it.
+//!   well, and then θ′ = θ ([`Penalty::contains_normal`]): a minimiser just inside the sphere does not
+//!   pay for its distance from it.
 //! - simplex: s_j = ν where θ_j > 0, s_j ≤ ν where θ_j = 0, any ν. The best ν makes
 //!   Σ_{θ_j>0}(g_j + ν) + Σ_{θ_j=0} min(g_j + ν, 0) vanish: minus the mean over the positive
 //!   coordinates and those zeros whose g_j lies below it. θ′ has the largest coordinate changed so
@@ -28,7 +28,7 @@
 //! g, which does not vanish at the minimiser. `slack` bounds the remaining error.
 
 use super::super::point::Point;
-use super::{NEGLIGIBLE, Penalty, groups, precise_norm};
+use super::{LEAST_GROUP_NORM, Penalty, groups, precise_norm};
 use crate::double_double::{DoubleDouble, ROUNDOFF};
 
 /// The subgradient ρ with bounds on its accuracy.
@@ -49,7 +49,7 @@ impl Residual {
 
 impl Penalty {
     /// True if zero is proved to be a normal vector at `point`: in the ball, beyond rounding.
-    pub(in crate::solver) fn inside(&self, point: &Point) -> bool {
+    pub(in crate::solver) fn contains_normal(&self, point: &Point) -> bool {
         let Self::Ball { radius } = self else { return false };
         let theta: Vec<DoubleDouble> = (0..point.theta.len()).map(|j| point.digits(j)).collect();
         let room = DoubleDouble::from(*radius) - precise_norm(&theta);
@@ -122,7 +122,7 @@ fn group_residual(
             off += if theta.iter().all(|t| t.high == 0.0) {
                 0.0
             } else {
-                NEGLIGIBLE * theta.len() as f64
+                LEAST_GROUP_NORM * theta.len() as f64
             };
             let length = precise_norm(g);
             let left = length - DoubleDouble::from(w);

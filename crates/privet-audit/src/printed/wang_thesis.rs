@@ -1,4 +1,4 @@
-//! DP-IGHT and MPC output perturbation of Wang (PhD thesis), chapters 2 and 6.
+//! DP-IGHT, MPC perturbation and DP-LSSGD of Wang (PhD thesis), chapters 2, 5 and 6.
 //!
 //! **DP-IGHT.** Theorem 2.5.2 claims ρ-zCDP for T full-gradient steps with σ² = TG²/(n²ρ). The
 //! replace-one sensitivity of the mean gradient is 2G/n, attained by linear losses ±G; then the T steps
@@ -21,23 +21,23 @@ use super::{Erratum, Verdict};
 use privet_dp::account::gaussian;
 
 /// ρ of Remark 2.5.3.
-pub fn concentrated(epsilon: f64, delta: f64) -> f64 {
+pub fn printed_rho(epsilon: f64, delta: f64) -> f64 {
     let ln = libm::log(1.0 / delta);
     (libm::sqrt(ln + epsilon) - libm::sqrt(ln)).powi(2)
 }
 
-/// The multiplier μ of the printed DP-IGHT that claims (ε, δ).
-pub fn hard_thresholding_multiplier(epsilon: f64, delta: f64) -> f64 {
-    2.0 * libm::sqrt(concentrated(epsilon, delta))
+/// μ of the printed DP-IGHT that claims (ε, δ).
+pub fn hard_thresholding_mu(epsilon: f64, delta: f64) -> f64 {
+    2.0 * libm::sqrt(printed_rho(epsilon, delta))
 }
 
 /// μ of MPC Grad P with the σ of Table 6.1 for ε.
-pub fn tabled_gradient_multiplier(epsilon: f64) -> f64 {
+pub fn tabled_gradient_mu(epsilon: f64) -> f64 {
     std::f64::consts::SQRT_2 * epsilon
 }
 
 /// μ of MPC Grad P with the σ of (6.3.1) for (ε, δ).
-pub fn gradient_multiplier(epsilon: f64, delta: f64) -> f64 {
+pub fn gradient_mu(epsilon: f64, delta: f64) -> f64 {
     epsilon / libm::sqrt(2.0 * libm::log(1.0 / delta))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn errata() -> Vec<Erratum> {
             what: "σ² = TG²/(n²ρ) for sensitivity 2G/n: linear losses ±G".into(),
             epsilon,
             delta,
-            recomputed: gaussian::epsilon(delta, hard_thresholding_multiplier(epsilon, delta)),
+            recomputed: gaussian::epsilon(delta, hard_thresholding_mu(epsilon, delta)),
             verdict: Verdict::ClaimFalse,
         });
     }
@@ -90,7 +90,7 @@ pub(super) fn errata() -> Vec<Erratum> {
         what: "Table 6.1, σ = √(2T)·G/(mnε) for T steps of sensitivity 2G/(mn)".into(),
         epsilon,
         delta,
-        recomputed: gaussian::epsilon(delta, tabled_gradient_multiplier(epsilon)),
+        recomputed: gaussian::epsilon(delta, tabled_gradient_mu(epsilon)),
         verdict: Verdict::ClaimFalse,
     });
     all

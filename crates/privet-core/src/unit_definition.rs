@@ -12,7 +12,7 @@ pub const UNNAMED_UNIT: &str = "(not named)";
 /// says nothing about budget per visit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-pub enum Whose {
+pub enum UnitDefinition {
     /// Every record is its own unit.
     Records,
     /// Records with the same identifier in a column belong to one user.
@@ -40,15 +40,15 @@ fn is_yes(trim: &bool) -> bool {
     *trim
 }
 
-impl Whose {
+impl UnitDefinition {
     /// A column read with the defaults of a schema: blanks removed, spelling as text.
     pub fn column(name: impl Into<String>) -> Self {
         Self::Column { column: name.into(), trim: true, spelling: Spelling::Text }
     }
 
-    /// As [`Whose::column`], for a name from a setting or a flag. Refuses blank names, control
+    /// As [`UnitDefinition::column`], for a name from a setting or a flag. Refuses blank names, control
     /// characters and [`UNNAMED_UNIT`].
-    pub fn named(column: &str) -> Result<Self, Error> {
+    pub fn from_column_name(column: &str) -> Result<Self, Error> {
         let blank = column.trim().is_empty();
         if blank || column.chars().any(char::is_control) || column.trim().starts_with(UNNAMED_UNIT)
         {
@@ -63,7 +63,7 @@ impl Whose {
     }
 
     /// The definition for units of the given kind: records are their own units, and for users
-    /// [`Whose::Records`] becomes [`Whose::NotSaid`].
+    /// [`UnitDefinition::Records`] becomes [`UnitDefinition::NotSaid`].
     pub fn of(self, unit: Unit) -> Self {
         match (unit, self) {
             (Unit::Record, _) => Self::Records,
@@ -83,7 +83,7 @@ impl Whose {
     }
 }
 
-impl fmt::Display for Whose {
+impl fmt::Display for UnitDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Records => f.write_str("each record by itself"),
@@ -105,13 +105,19 @@ mod tests {
 
     #[test]
     fn what_is_usual_is_not_written() {
-        let text = |whose: &Whose| serde_json::to_string(whose).unwrap();
-        assert_eq!(text(&Whose::column("id")), r#"{"kind":"column","column":"id"}"#);
-        let other = Whose::Column { column: "id".into(), trim: false, spelling: Spelling::Number };
-        for whose in [Whose::Records, Whose::NotSaid, Whose::column("id"), other] {
-            assert_eq!(serde_json::from_str::<Whose>(&text(&whose)).unwrap(), whose);
+        let text = |whose: &UnitDefinition| serde_json::to_string(whose).unwrap();
+        assert_eq!(text(&UnitDefinition::column("id")), r#"{"kind":"column","column":"id"}"#);
+        let other =
+            UnitDefinition::Column { column: "id".into(), trim: false, spelling: Spelling::Number };
+        for whose in
+            [UnitDefinition::Records, UnitDefinition::NotSaid, UnitDefinition::column("id"), other]
+        {
+            assert_eq!(serde_json::from_str::<UnitDefinition>(&text(&whose)).unwrap(), whose);
         }
-        assert!(serde_json::from_str::<Whose>(r#"{"kind":"column","column":"id","x":1}"#).is_err());
+        assert!(
+            serde_json::from_str::<UnitDefinition>(r#"{"kind":"column","column":"id","x":1}"#)
+                .is_err()
+        );
     }
 
     #[test]
@@ -119,23 +125,23 @@ mod tests {
         for name in
             ["", " ", "\t", "(not named)", "(not named)_", " (not named)", "a\nb", "a\u{1b}b"]
         {
-            let refused = Whose::named(name).unwrap_err().to_string();
+            let refused = UnitDefinition::from_column_name(name).unwrap_err().to_string();
             assert!(
                 refused.contains("accepted") && !refused.contains(['\n', '\u{1b}']),
                 "{refused}"
             );
         }
         for name in ["id", " id", "patient no.", "(id)"] {
-            assert_eq!(Whose::named(name), Ok(Whose::column(name)));
+            assert_eq!(UnitDefinition::from_column_name(name), Ok(UnitDefinition::column(name)));
         }
     }
 
     #[test]
     fn records_are_their_own_and_users_are_whose_it_is_said() {
         let user = Unit::User { max_records: 3 };
-        assert_eq!(Whose::NotSaid.of(Unit::Record), Whose::Records);
-        assert_eq!(Whose::Records.of(user), Whose::NotSaid);
-        assert_eq!(Whose::column("id").of(user), Whose::column("id"));
-        assert!(!Whose::NotSaid.is_said() && Whose::Records.is_said());
+        assert_eq!(UnitDefinition::NotSaid.of(Unit::Record), UnitDefinition::Records);
+        assert_eq!(UnitDefinition::Records.of(user), UnitDefinition::NotSaid);
+        assert_eq!(UnitDefinition::column("id").of(user), UnitDefinition::column("id"));
+        assert!(!UnitDefinition::NotSaid.is_said() && UnitDefinition::Records.is_said());
     }
 }

@@ -9,17 +9,17 @@ use privet_learn::{Artefact, Erm, Plan, Task};
 use std::sync::atomic::AtomicBool;
 
 /// A plan on two neighbouring tables.
-pub struct Planned<'a, T: Task = Erm> {
+pub struct PlannedTarget<'a, T: Task = Erm> {
     plan: &'a Plan<T>,
     worlds: [Dataset; 2],
     direction: Vec<f64>,
     stop: AtomicBool,
 }
 
-impl<'a, T: Task> Planned<'a, T> {
+impl<'a, T: Task> PlannedTarget<'a, T> {
     /// Builds the target for tables that are neighbours under the plan's relation, with the direction in
     /// which their releases differ.
-    pub fn on(plan: &'a Plan<T>, worlds: [Dataset; 2], direction: Vec<f64>) -> Self {
+    pub fn on_tables(plan: &'a Plan<T>, worlds: [Dataset; 2], direction: Vec<f64>) -> Self {
         Self { plan, worlds, direction, stop: AtomicBool::new(false) }
     }
 
@@ -34,7 +34,7 @@ impl<'a, T: Task> Planned<'a, T> {
     }
 }
 
-impl<T: Task> Target for Planned<'_, T> {
+impl<T: Task> Target for PlannedTarget<'_, T> {
     fn release(
         &self,
         neighbour: Neighbour,
@@ -51,7 +51,7 @@ impl<T: Task> Target for Planned<'_, T> {
 }
 
 /// The claim of a plan, if it makes one.
-pub(crate) fn claimed<T: Task>(plan: &Plan<T>) -> Result<Option<Claim>, AuditError> {
+pub(crate) fn claim_of_plan<T: Task>(plan: &Plan<T>) -> Result<Option<Claim>, AuditError> {
     let claim = plan.guarantee().zip(plan.events());
     claim.map(|(guarantee, events)| Claim::certified(guarantee, events)).transpose()
 }

@@ -10,20 +10,20 @@ use std::io::Read;
 use std::path::Path;
 
 /// Bytes that are read to recognise a file.
-const HEAD: u64 = 512;
+const HEAD_BYTES: u64 = 512;
 /// The first bytes of an SQLite database.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 /// The first bytes of its log, in either byte order.
 const LOGS: [&[u8]; 2] = [&[0x37, 0x7f, 0x06, 0x82], &[0x37, 0x7f, 0x06, 0x83]];
 /// Suffixes of the names of files beside a database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+const DATABASE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The first bytes of a session's journal.
 const JOURNAL: &[u8] = b"privet-session-";
 /// Prefixes of the format names of sessions' states.
 const STATES: [&str; 3] = ["privet-stream-", "privet-checkpoint-", "privet-online-"];
 
 /// The kind of the file at this path, if it may not be overwritten. Links were followed.
-pub(super) fn precious(path: &Path) -> Option<&'static str> {
+pub(super) fn protected_kind(path: &Path) -> Option<&'static str> {
     if is_beside_a_database(path) {
         return Some("a part of the database beside it, as of a ledger");
     }
@@ -49,13 +49,13 @@ fn head_of(path: &Path) -> Option<Vec<u8>> {
         return None;
     }
     let mut head = Vec::new();
-    File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     Some(head)
 }
 
 fn is_beside_a_database(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let bases = BESIDE.iter().filter_map(|ending| name.strip_suffix(ending));
+    let bases = DATABASE_SUFFIXES.iter().filter_map(|ending| name.strip_suffix(ending));
     bases.into_iter().any(|base| {
         head_of(&path.with_file_name(base)).is_some_and(|head| head.starts_with(DATABASE))
     })
