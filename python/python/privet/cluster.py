@@ -254,8 +254,8 @@ def _by_unit(told: str, groups: int, lacking: bool, partition: Any) -> list[list
     """The columns of each group of people."""
     schema = _workers.schema_of(told)
     columns = _workers.columns(partition, schema, lacking=lacking)
-    numbers = _workers.unit_numbers(columns, schema)
-    numbers = np.asarray(numbers, dtype=np.int64).view(np.uint64) % np.uint64(groups)
+    whose = _workers.unit_numbers(columns, schema)
+    numbers = np.asarray(whose, dtype=np.int64).view(np.uint64) % np.uint64(groups)
     return [[_some(column, numbers == group) for column in columns] for group in range(groups)]
 
 
