@@ -268,6 +268,11 @@ def test_votes_are_read_alike_whatever_one_cell_makes_of_the_array():
     expected = named.predict(FRAME)
     for place, record in EXTRA.values():
         assert np.array_equal(named.predict(with_record(place, record)), expected)
+    # A student of rows without names takes the schema's columns of a frame, and no unit's.
+    people = PrivateVote("tree", **facts | {"schema": PEOPLE, "n_rows": ROWS})
+    people.fit(FRAME.assign(id=np.arange(ROWS)), Y, public=public)
+    frame = FRAME[["b", "a"]].assign(id=np.arange(ROWS))
+    assert np.array_equal(people.predict(frame), people.predict(X)) and len(set(people.predict(X))) == 2
     coded = Schema({"a": number(-1, 1), "c": category(["1", "2"], unknown="other")}, target="ill", classes=["0", "1"], invalid="drop")
     rows = np.c_[X[:, 0], RNG.integers(1, 3, ROWS)]
     vote = PrivateVote("tree", **facts | {"schema": coded}, student=privet.voting.LogisticRegression()).fit(rows, Y, public=rows[:100])

@@ -328,7 +328,7 @@ class PrivateVote(Normed, _Classifier):
         found = np.full(len(encoded), self.classes_[np.argsort(self._order)[0]], dtype=self.classes_.dtype)
         numbers = schema._checked.number_features is not None or getattr(self, "_public_is_numbers", False)
         if _tables.is_frame(X):
-            X = _plain_objects(self._as_public(X))
+            X = _plain_objects(self._as_public(X, schema))
         elif sparse.issparse(X):
             X = _tables.real_sparse(X)
         elif not _is_numbers(X):
@@ -350,9 +350,10 @@ class PrivateVote(Normed, _Classifier):
             )
         return found
 
-    def _as_public(self, X: Any) -> Any:
-        """A frame with the columns of the public one, which the student knows, and no others that a record may have."""
-        names = getattr(self, "_public_names", None) or []
+    def _as_public(self, X: Any, schema: Schema) -> Any:
+        """A frame with the columns that the student knows, and no others that a record may have: those of the public one,
+        or where that has no names the schema's."""
+        names = getattr(self, "_public_names", None) or list(schema.features)
         if not all(isinstance(name, str) for name in names):
             return X
         found = _tables.meant(_tables.names_of(X), names, total=True)
