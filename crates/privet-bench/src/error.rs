@@ -23,6 +23,17 @@ pub enum BenchError {
         /// The accepted names.
         accepted: String,
     },
+    /// A suite that is no list of learners and data sets.
+    #[error(
+        "'{given}' is a suite in parts; `privet-bench run {given} --dry-run` names its {kind}, and \
+         `privet-bench list` all suites"
+    )]
+    InParts {
+        /// Its name.
+        given: &'static str,
+        /// The word for its parts.
+        kind: &'static str,
+    },
     /// An invalid suite file.
     #[error("{file}: {why}")]
     Suite {

@@ -12,7 +12,7 @@ use crate::verbs::left_out::Data;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const ABOUT: &str = "\
-Learns from sensitive records and lets out only what differential privacy allows.
+Learns from sensitive records and releases only what differential privacy allows.
 
 Every model comes with a certificate that says what it can reveal about a record, and that anyone
 can re-check without the data.
@@ -21,7 +21,8 @@ New here?  privet demo
 Your own table:
   1. write a public schema        privet schema new table.csv --out S.toml, fill it in, then
                                   privet schema check S.toml table.csv
-  2. see what a budget buys       privet plan  --schema S.toml --rows 20000 --epsilon 1
+  2. see noise, settings and predicted cost of a budget
+                                  privet plan  --schema S.toml --rows 20000 --epsilon 1
   3. train                        privet train table.csv --schema S.toml --epsilon 1 --out m.json
   4. check what was released      privet verify m.json;  privet inspect m.json
   5. use it                       privet predict m.json new.csv --out predictions.csv
@@ -56,11 +57,10 @@ pub struct Cli {
 /// Flags of every verb.
 #[derive(Args, Debug)]
 pub struct Everywhere {
-    /// Threads to compute with; all cores unless given. What comes out is the same
+    /// Threads to compute with; all cores unless given. The result does not depend on it
     #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
     threads: Option<std::num::NonZeroUsize>,
-    /// Say nothing but errors. What was asked for still goes to standard output where it goes there, and
-    /// --json is written; a report of what is in a file, and of a check that holds, is not
+    /// Print errors, results that go to standard output and --json only; no reports and no passed checks
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     quiet: bool,
 }

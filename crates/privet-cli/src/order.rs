@@ -16,8 +16,10 @@ use privet_learn::order::{self, Countable, Inputs, ReleaseDraft};
 use privet_learn::{Plan, PlanNumbers, Released, Task, plan};
 use std::path::Path;
 
-/// What is set aside for a plan, or was paid before: its table may be read.
+/// What is set aside for a plan: its table may be read.
 pub type ReservedPlan<'a, T> = order::ReservedPlan<T, Table<'a>, Spending>;
+/// What was paid for whole before: its table may be read, and nothing is drawn under it.
+pub type PaidBefore<'a, T> = order::PaidBefore<T, Table<'a>, Spending>;
 /// A plan whose table was read.
 pub type ReadyPlan<T> = order::ReadPlan<T, Spending>;
 /// A release that was made, whose entry is open.
@@ -126,7 +128,7 @@ impl Releasing {
         inputs: &[&Path],
         entered: Option<&LedgerEntry>,
         plan: impl Fn(u64) -> Result<Plan<T>, Failure>,
-    ) -> Result<(ReleasePlace, ReservedPlan<'a, T>), Failure> {
+    ) -> Result<(ReleasePlace, PaidBefore<'a, T>), Failure> {
         let path = table.path;
         let draft = ReleaseDraft::new(table, plan)?;
         let place = self.find_place(inputs)?;
@@ -145,9 +147,8 @@ impl Releasing {
     ) -> Result<(ReleasePlace, Dataset), Failure> {
         let (schema, relation) = (plan.schema(), plan.request().relation());
         let table = Table::new(path, schema, relation, Some(plan.request().rows))?;
-        let (place, reserved) = self.go_on(table, inputs, entered, |_| Ok(plan.clone()))?;
-        let (_, data) = reserved.read(|_| read_table(path, schema, relation))?;
-        Ok((place, data))
+        let (place, paid) = self.go_on(table, inputs, entered, |_| Ok(plan.clone()))?;
+        Ok((place, paid.read(|_| read_table(path, schema, relation))?))
     }
 }
 

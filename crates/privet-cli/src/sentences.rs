@@ -131,7 +131,8 @@ pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
             Law::Sum { epsilon } => format!("ε = {} in all", number(epsilon)),
         }
     )];
-    let all = events(event, on);
+    lines.push(format!("under noise: {on}"));
+    let all = mechanisms(event, ITS_PART);
     lines.extend(all.iter().take(SHOWN_CANDIDATES - 1).cloned());
     if all.len() >= SHOWN_CANDIDATES {
         lines.push(format!("and so on, {} times in all", all.len()));
@@ -139,11 +140,38 @@ pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
     lines
 }
 
-/// One line for every mechanism used, in order; `on` names the noisy quantity.
+/// The noisy quantity of one of several mechanisms.
+const ITS_PART: &str = "its part's answer";
+
+/// One line for every mechanism used, in order; `on` names the noisy quantities. Where there are several
+/// mechanisms each is on one of these alone, and the first line names them all.
 pub fn events(event: &Event, on: &str) -> Vec<String> {
+    match uses(event) {
+        0 | 1 => mechanisms(event, on),
+        several => {
+            let mut lines = vec![format!("in {several} parts, under noise: {on}")];
+            lines.extend(mechanisms(event, ITS_PART));
+            lines
+        }
+    }
+}
+
+/// The number of mechanisms, each counted once however often it is used; of candidates, those of one.
+fn uses(event: &Event) -> usize {
+    match event {
+        Event::Use { .. } => 1,
+        Event::All(all) => all.iter().map(uses).sum(),
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } | Event::Selected { event, .. } => {
+            uses(event)
+        }
+        Event::BestOf { candidates, .. } => candidates.iter().map(uses).max().unwrap_or(0),
+    }
+}
+
+fn mechanisms(event: &Event, on: &str) -> Vec<String> {
     match event {
         Event::Use { cost, .. } => vec![self::cost(cost, on)],
-        Event::All(parts) => parts.iter().flat_map(|part| events(part, on)).collect(),
+        Event::All(all) => all.iter().flat_map(|part| mechanisms(part, on)).collect(),
         Event::Repeat { count, event } => {
             use_sentences(event, on, &format!("{count} times, fresh noise each"))
         }
@@ -176,7 +204,7 @@ pub fn events(event: &Event, on: &str) -> Vec<String> {
 }
 
 fn use_sentences(event: &Event, on: &str, how: &str) -> Vec<String> {
-    events(event, on).into_iter().map(|line| format!("{how}: {line}")).collect()
+    mechanisms(event, on).into_iter().map(|line| format!("{how}: {line}")).collect()
 }
 
 fn cost(cost: &Cost, on: &str) -> String {
@@ -207,7 +235,7 @@ fn cost(cost: &Cost, on: &str) -> String {
         ),
         Cost::PoissonGaussian { rate, sensitivity, noise_scale, .. } => format!(
             "Gaussian noise of standard deviation {} on a sum over records, each drawn with \
-             probability {} and of length at most {}",
+             probability {} and of norm at most {}",
             number(*noise_scale),
             number(*rate),
             number(*sensitivity)

@@ -87,7 +87,7 @@
 //! `a_larger_batch_takes_no_more_memory`, `memory_is_linear_in_the_network` and the others in
 //! `tests/all`.
 //!
-//! Speed: `cargo run -p privet-nn --example race`, and `privet bench run race` beside Opacus.
+//! Speed: `cargo run -p privet-nn --example race`, and `privet-bench run race` beside Opacus.
 
 mod batch;
 mod builder;

@@ -158,6 +158,12 @@ fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
         )) => PartiesError::InvalidRequest(format!(
             "the certificate of {name} is not valid yet: is the clock of this machine right?"
         )),
+        // Authorities of two agreements have the same name: of another's certificate the signature is wrong.
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => PartiesError::InvalidRequest(format!(
+            "the certificate of {name} is not signed by this agreement's authority"
+        )),
         Some(rustls::Error::InvalidCertificate(why)) => PartiesError::InvalidRequest(format!(
             "the certificate of {name} is not accepted: {why:?}"
         )),

@@ -1,8 +1,8 @@
 """Private additive models: a function of each column, and of declared pairs, under differential privacy.
 
 They are the estimators of :mod:`privet.classification` and :mod:`privet.regression` with ``method="auto"`` on
-unfolded rows: each number becomes fixed piecewise linear functions of itself before anything private happens, so a
-linear model of them bends. ``shape_functions_`` says what each column adds, ``plot_shapes()`` draws it.
+expanded rows: each number is expanded in a piecewise-linear basis before anything private happens, so a linear
+model of them bends. ``shape_functions_`` says what each column adds, ``plot_shapes()`` draws it.
 """
 
 from __future__ import annotations

@@ -48,9 +48,9 @@ def number(
 ) -> dict[str, Any]:
     """A number from ``low`` to ``high``; values outside are moved to the nearest of them.
 
-    ``basis``: what it is unfolded into, ``"linear"``, ``{"hats": 8}`` and the like, or ``"auto"``; ``scale``:
+    ``basis``: what it is expanded in, ``"linear"``, ``{"hats": 8}`` and the like, or ``"auto"``; ``scale``:
     ``"symmetric"`` (to [-1, 1]), ``"unit"`` (to [0, 1]) or ``"none"``. With neither it is in [-1, 1], and the
-    default method chooses what it is unfolded into. ``missing``: a number
+    default method chooses what it is expanded in. ``missing``: a number
     that stands in, ``"category"`` for an indicator, ``None`` to refuse. ``transform``: ``"log1p"``.
     ``invalid``: what a bad cell becomes in a schema with ``invalid="stand-in"``.
 

@@ -91,7 +91,8 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
     let cores = crate::head::cores();
     let (datasets, methods) = names(suite);
     let time = suite::duration_words(forecast.seconds / cores as f64);
-    let models = format!("{} models, roughly {time} on {cores} cores", forecast.models());
+    let (models, cores) = (forecast.models(), suite::counted(cores as u64, "core"));
+    let models = format!("{}, roughly {time} on {cores}", suite::counted(models, "model"));
     let mut text = wrap_lines(&format!("{}: {}", suite.name, suite.title), "");
     text.push_str(&wrap_lines(&models, "    "));
     text.push_str(&wrap_after_margin("    data sets: ", &datasets.join(", ")));

@@ -3,7 +3,7 @@
 use crate::head;
 use crate::ledger;
 use crate::parts::{self, PartSuite, Settings};
-use crate::suite::{self, Filter, RunObserver, RunOptions, Suite, duration_words};
+use crate::suite::{self, Filter, RunObserver, RunOptions, Suite, counted, duration_words};
 use clap::Args;
 use privet_cli::say;
 use privet_cli::shared::{self, Failure, Meter, advise, quote_for_shell, range_parser, writing};
@@ -113,9 +113,9 @@ impl Run {
         let outcome = suite::run(&suite, &options, &shown)?;
         drop(shown);
         say!(
-            "{} models made, {} cells refused by their learner; results in {}",
-            outcome.made,
-            outcome.refused,
+            "{} made, {} refused by their learner; results in {}",
+            counted(outcome.made, "model"),
+            counted(outcome.refused, "cell"),
             quote_for_shell(&options.out)
         );
         for missing in &outcome.missing {
@@ -147,7 +147,7 @@ impl Run {
         let shown = Shown(Meter::spinner(known.doing));
         let outcome = (known.run)(&settings, &out, self.resume, &shown)?;
         drop(shown);
-        say!("{} lines; results in {}", outcome.made, quote_for_shell(&out));
+        say!("{}; results in {}", counted(outcome.made, "line"), quote_for_shell(&out));
         for missing in &outcome.missing {
             say!("left out {missing}");
         }
@@ -158,7 +158,7 @@ impl Run {
     fn ledger(self) -> Result<(), Failure> {
         let out = self.out.unwrap_or_else(|| super::results_of(ledger::NAME));
         if self.dry_run {
-            return shared::print("ledger: about a minute\n");
+            return shared::print("ledger: speed and tightness, about a minute\n");
         }
         room(&out, self.cache.as_deref())?;
         ledger::run(&out, None, &|words| say!("{words}"))?;
@@ -191,12 +191,12 @@ fn python() -> PathBuf {
 fn forecast(suite: &Suite, options: &RunOptions) -> Result<(), Failure> {
     let forecast = suite::forecast(suite, &options.filter)?;
     shared::print(&format!(
-        "{}: {} models, {} of them to screen; roughly {} on {} cores\n",
+        "{}: {}, {} of them to screen; roughly {} on {}\n",
         suite.name,
-        forecast.models(),
+        counted(forecast.models(), "model"),
         forecast.screening,
         duration_words(forecast.seconds / options.threads as f64),
-        options.threads
+        counted(options.threads as u64, "core")
     ))
 }
 

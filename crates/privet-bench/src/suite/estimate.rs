@@ -91,9 +91,22 @@ pub fn duration_words(seconds: f64) -> String {
     }
 }
 
+/// A number of things for people: `1 model`, `2 models`.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(
+            [0, 1, 2].map(|n| counted(n, "data set")),
+            ["0 data sets", "1 data set", "2 data sets"]
+        );
+    }
 
     #[test]
     fn what_was_measured_nearest_counts() {

@@ -59,6 +59,7 @@ use super::grid::Point;
 use super::learner::{Family, Learner};
 use super::target::Target;
 use crate::error::BenchError;
+use crate::{ledger, parts};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
 use privet_nn::Description;
@@ -231,8 +232,15 @@ pub fn find(name: &str) -> Result<Suite, BenchError> {
     }
     let path = Path::new(name);
     if !path.is_file() {
-        let names = BUILT_IN.iter().map(|known| known.name).chain([super::races::NAME]);
-        let accepted = names.collect::<Vec<_>>().join(", ");
+        if let Some(known) = parts::find(name) {
+            return Err(BenchError::InParts { given: known.name, kind: known.kind });
+        }
+        if name == ledger::NAME {
+            return Err(BenchError::InParts { given: ledger::NAME, kind: "measurements" });
+        }
+        let names = BUILT_IN.iter().map(|known| known.name);
+        let in_parts = parts::PART_SUITES.iter().map(|known| known.name).chain([ledger::NAME]);
+        let accepted = names.chain(in_parts).collect::<Vec<_>>().join(", ");
         return Err(BenchError::UnknownSuite { given: name.into(), accepted });
     }
     let text = std::fs::read_to_string(path).map_err(BenchError::on_path(path))?;

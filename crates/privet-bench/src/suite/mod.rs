@@ -36,7 +36,7 @@ mod vote;
 
 pub use ahead::Forecast;
 pub use draft::parse;
-pub use estimate::duration_words;
+pub use estimate::{counted, duration_words};
 pub(crate) use file::measure_the_same;
 pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find};
 pub use grid::Point;

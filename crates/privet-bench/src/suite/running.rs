@@ -2,7 +2,7 @@
 
 use super::ahead::RemainingWork;
 use super::cells::{GridCell, Group, KnownResults, groups};
-use super::estimate::{Measured, duration_words, model};
+use super::estimate::{Measured, counted, duration_words, model};
 use super::file::{Source, Suite};
 use super::grid::Clip;
 use super::journal::Journal;
@@ -90,13 +90,13 @@ impl<'a> Running<'a> {
         }
         let ahead = running.ahead.total(&running.measured);
         watch.say(&format!(
-            "{}: {} models on {} data sets, {} of them to screen; about {} on {} cores{}",
+            "{}: {} on {}, {} of them to screen; about {} on {}{}",
             suite.name,
-            ahead.models(),
-            running.sizes.len(),
+            counted(ahead.models(), "model"),
+            counted(running.sizes.len() as u64, "data set"),
             ahead.screening,
             duration_words(ahead.seconds / options.threads as f64),
-            options.threads,
+            counted(options.threads as u64, "core"),
             if past.lines.is_empty() { " (rough until the first are timed)" } else { "" },
         ));
         Ok(running)

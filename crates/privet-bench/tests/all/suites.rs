@@ -207,7 +207,14 @@ fn a_peer_keeps_its_own_relation_and_settings() {
 fn names_that_are_not_there() {
     let error = find("iyengar").unwrap_err();
     assert!(matches!(error, BenchError::UnknownSuite { .. }));
-    assert!(error.to_string().contains("iyengar-logistic"), "{error}");
+    let error = error.to_string();
+    let parts = ["race", "scale", "ledger", "thakurta-online", "wang-parties"];
+    assert!(["iyengar-logistic"].iter().chain(&parts).all(|name| error.contains(name)), "{error}");
+    for name in parts {
+        let error = find(name).unwrap_err().to_string();
+        assert!(error.contains(&format!("'{name}' is a suite in parts")), "{error}");
+        assert!(error.contains(&format!("privet-bench run {name} --dry-run")), "{error}");
+    }
     let suite = mine(str::to_owned).unwrap();
     let refused = |filter: Filter| suite::forecast(&suite, &filter).unwrap_err().to_string();
     let unknown = refused(Filter { datasets: vec!["adult".into()], ..Filter::default() });

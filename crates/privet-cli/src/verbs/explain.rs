@@ -14,7 +14,7 @@ use serde_json::json;
 /// The priors whose growth is reported.
 const PRIORS: [f64; 3] = [0.01, 0.1, 0.5];
 
-/// Say what ε and δ mean as an attacker's best odds; no data are read
+/// Say what ε and δ mean as what an attacker gains; no data are read
 #[derive(Args, Debug)]
 #[command(
     long_about = "\

@@ -32,7 +32,7 @@ A record that is near to none of the questions pays nothing and loses nothing. O
 to many votes in the first few (--votes; a number votes for both ends of its bounds, and in the
 middle up to twice as often) and then stays out; who that is, is not shown. So the noise depends on how often one record may vote, and not on how many questions there are.
 
-Distances are those of encoded rows (as the schema scales numbers and unfolds categories). Where
+Distances are those of encoded rows (as the schema scales numbers and encodes categories). Where
 no --within is given it is chosen from the questions, the declared number of rows and the
 budget: as near as leaves enough voters for the noise, were records spread as the questions are.
 Likewise --votes: as many questions as 9 in 10 of them have within that distance.

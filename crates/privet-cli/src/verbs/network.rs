@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::head::HeadArguments;
-use crate::order::MadeRelease;
+use crate::order::{MadeRelease, ReadyPlan};
 use crate::output;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
@@ -136,38 +136,43 @@ pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
         Some(path) if path.exists() => Some(Checkpointed::read(path, weights.as_deref())?),
         _ => None,
     };
-    let (place, reserved) = match (&found, &flags.checkpoint) {
-        (Some(found), _) => {
-            let (place, reserved) =
-                told.releasing.go_on(table, &inputs, found.ledger_entry(), plan)?;
-            found.is_of(reserved.plan())?;
-            (place, reserved)
-        }
-        (None, Some(path)) => {
-            output::refuse_existing("--checkpoint", path)?;
-            let put_aside = |rows| {
-                let planned = plan(rows)?;
-                Checkpointed::can_be_put_aside(&planned, weights.as_deref())?;
-                Ok(planned)
-            };
-            told.releasing.reserve(table, &inputs, &doing, put_aside)?
-        }
-        (None, None) => told.releasing.reserve(table, &inputs, &doing, plan)?,
-    };
     let read = |_: &Plan<Network>| read_table(told.head.data(), &schema.linear(), relation);
-    let (ready, data) = reserved.read(read)?;
+    let (place, found, data) = match (found, &flags.checkpoint) {
+        (Some(found), _) => {
+            let (place, paid) = told.releasing.go_on(table, &inputs, found.ledger_entry(), plan)?;
+            found.is_of(paid.plan())?;
+            let data = paid.read(read)?;
+            (place, Found::Begun(Box::new(found)), data)
+        }
+        (None, checkpoint) => {
+            let (place, reserved) = match checkpoint {
+                Some(path) => {
+                    output::refuse_existing("--checkpoint", path)?;
+                    let put_aside = |rows| {
+                        let planned = plan(rows)?;
+                        Checkpointed::can_be_put_aside(&planned, weights.as_deref())?;
+                        Ok(planned)
+                    };
+                    told.releasing.reserve(table, &inputs, &doing, put_aside)?
+                }
+                None => told.releasing.reserve(table, &inputs, &doing, plan)?,
+            };
+            let (ready, data) = reserved.read(read)?;
+            (place, Found::Nothing(Box::new(ready)), data)
+        }
+    };
     let mut source = told.releasing.source()?;
     let never = AtomicBool::new(false);
     let meter = Meter::spinner("training");
     let training = match (found, &flags.checkpoint) {
-        (Some(found), _) => found,
-        (None, Some(path)) => {
+        (Found::Begun(found), _) => *found,
+        (Found::Nothing(ready), Some(path)) => {
             // Refuses everything it can before the whole cost is spent.
             let begins = Checkpointed::ready(ready.plan(), weights.as_deref(), path, &data)?;
             let planned = ready.spend_whole(&data)?;
             begins.begin(&planned, source.as_mut())?
         }
-        (None, None) => {
+        (Found::Nothing(ready), None) => {
             let made = ready.draw(&data, source.as_mut(), &never)?;
             drop(meter);
             return told.releasing.keep(place, made);
@@ -179,6 +184,14 @@ pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     let network = finished.network().clone();
     told.releasing
         .keep(place, MadeRelease::settled_by(network, move || Ok(finished.settle().map(drop)?)))
+}
+
+/// Where a training stands.
+enum Found {
+    /// A checkpoint goes on, which was paid for when it was begun.
+    Begun(Box<Checkpointed>),
+    /// It begins, and its price is reserved.
+    Nothing(Box<ReadyPlan<Network>>),
 }
 
 /// Weights in the form of public rows: one row.

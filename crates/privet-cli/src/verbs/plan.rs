@@ -14,7 +14,7 @@ use privet_learn::ratings::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
 use serde_json::{Value, json};
 
-/// Show what a budget buys, before any data is read
+/// Show noise, settings and predicted cost of a budget, before any data is read
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
@@ -247,7 +247,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     if let Some(plan) = rows.iter().find_map(|row| row.outcome.as_ref().ok()) {
         let facts = plan.facts();
         let declared = format!(
-            "{} rows declared, {} encoded columns of length at most {}, {} linear problem{}, {} \
+            "{} rows declared, {} encoded columns of norm at most {}, {} linear problem{}, {} \
              neighbours, unit: {}",
             facts.rows,
             facts.columns,

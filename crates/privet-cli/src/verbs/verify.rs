@@ -15,11 +15,11 @@ use privet_learn::{Check, Fact, Loaded, UNSIGNED, Verdict};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Check the certificate of a model, of counts or of chosen columns, without the data
+/// Check the certificate of any release, without the data
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Checks what was released, a model, counts or chosen columns, without its data:
+Checks what was released, without its data:
   1. the guarantee is recomputed from the events that the certificate lists;
   2. the plan is made again from the certificate's public facts: request, events and claim must be
      ones that the planner writes together, so that noise below the theorem is found;

@@ -230,6 +230,11 @@ fn inspect_says_what_the_noise_is_on() {
         ("--method ssp --loss squared", "every number of the second moments of the records"),
         ("--method output", "every number of the weights of the minimiser"),
         ("--method sgd", "on a sum over records, each drawn"),
+        // Each of two events is on one of the two alone.
+        (
+            "--method centred-gd",
+            "n 2 parts, under noise: the sum of all rows, and the sum of all gradients at each step",
+        ),
     ] {
         let name = format!("{}.json", words.len());
         world.ok(&format!("{} {settings}", TRAIN.replace("model.json", &name)));

@@ -316,7 +316,7 @@ const TABLES: &[Table] = &[
                 "basis",
                 "`\"linear\"`, `\"auto\"`, `{ hats = K, … }`",
                 "chosen by the method",
-                "what a number is unfolded into, so that a model can bend",
+                "what a number is expanded in (a piecewise-linear basis), so that a model can bend",
             ),
             Key(
                 "categories",

@@ -15,7 +15,7 @@
 //!
 //! The same bound holds with any convex penalty or set that does not depend on the data on top of the
 //! ridge; the proof is in [`super::penalty`]. Among parties each minimises on its own rows, and the mean
-//! of their minimisers, weighted by declared rows, has the same bound (`part.rs`).
+//! of their minimisers, weighted by declared rows, has the same bound (`party_share.rs`).
 //!
 //! - λ `ridge` (of the sum, not the mean; plus the elastic net's l2), L `loss.lipschitz()`, R `Facts::radius`
 //! - γ `tolerance`, 1/n, fixed before any record is read

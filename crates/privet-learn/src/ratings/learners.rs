@@ -14,7 +14,7 @@ use super::spectral::{
 use super::{Complete, Shape};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::registry;
 use crate::release::task::Procedure;
 use privet_dp::account::{Event, gaussian};
@@ -28,6 +28,7 @@ pub(super) const RATINGS: MethodCoverage = MethodCoverage {
         instead: "leave out the calibration, or give sound (docs/errata.md says what was wrong)",
     },
     pure: Coverage::gaussian("give a delta above 0, far below one over the number of users"),
+    needs: TableAccess::Memory,
     ..MethodCoverage::ALL
 };
 

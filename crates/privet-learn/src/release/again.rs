@@ -75,7 +75,11 @@ pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Mismatch
         _ => false,
     };
     if same_claim {
-        Ok(plan)
+        // Its own claim may differ in the last digits: what states it is compared with the stated one.
+        Ok(match certificate.guarantee {
+            Some(claimed) if claimed.epsilon.is_finite() => plan.claiming(claimed),
+            _ => plan,
+        })
     } else {
         Err(differs("the plan made from the public facts claims another guarantee"))
     }

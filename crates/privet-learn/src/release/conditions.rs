@@ -1,22 +1,27 @@
 //! Sorts the notes of a certificate: conditions of the plan made again, conditions of a run, and the
 //! words of the file's maker.
 //!
-//! A condition of the plan that a file does not state is missing, and the file is not as the program
-//! writes it. A file states a condition by its code and parameters (since 0.2.1) and in the sentence
-//! that its version had for it: today's, or one of [`super::sentences`], which holds every sentence of
-//! an earlier version. For a file of a later version, whose sentence is not known here, the code is
-//! enough.
+//! A file must state every condition of its plan, and by code no other. Since [`CODED`] it states a
+//! condition by its code and parameters, as often as the plan has it, and in the sentence that its
+//! version had for it: today's, or one of [`super::sentences`], which holds every sentence of an earlier
+//! version. Files of earlier versions have sentences alone. Of a file of a later version the sentences
+//! are not known here: the code is enough, and a code that no plan of this version writes is shown as
+//! words of the file's maker.
 
 use crate::release::note::Note;
 use crate::release::plan::Plan;
-use crate::release::sentences::{earlier, is_of_a_run};
+use crate::release::released::Released;
+use crate::release::sentences::{Origin, earlier, is_of_a_run};
 use crate::release::task::Task;
 use privet_core::printable;
-use privet_dp::gate::{Certificate, Version};
+use privet_dp::gate::{Certificate, Condition, Version};
 
 /// The note that the list of classes was read off the records.
 pub const CLASSES_FROM_RECORDS: &str = "the list of classes was taken from the labels of the records: the guarantee \
      does not cover which classes occur";
+
+/// The first version whose files state conditions by code.
+const CODED: Version = Version(0, 2, 1);
 
 /// The notes of a certificate, by origin.
 #[derive(Default)]
@@ -32,30 +37,51 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// Sorts the notes of a certificate by the plan made again.
-    pub fn of<T: Task>(certificate: &Certificate, plan: Option<&Plan<T>>) -> Self {
+    pub fn of<T: Task>(released: &Released<T>, plan: Option<&Plan<T>>) -> Self {
+        let certificate = released.certificate();
+        let version = certificate.version();
+        let is_coded = version.is_none_or(|version| version >= CODED);
+        let is_later = is_later(certificate);
         let mut left: Vec<&String> = certificate.notes.iter().collect();
+        let mut codes: Vec<&Condition> = certificate.conditions.iter().collect();
         let mut notes = Self::default();
         let planned = plan.map_or(&[][..], Plan::notes);
         for note in planned {
-            let sentences = sentences(note, certificate.version());
+            let sentences = sentences(note, version);
             let same = |own: &String| sentences.iter().any(|sentence| same_sentence(sentence, own));
             left.retain(|own| !same(own));
             // Without a claim there is no condition.
-            let needed = note.is_condition() && certificate.events.is_some();
-            let worded = certificate.notes.iter().any(same);
-            if needed && !states_condition(note, worded, certificate) {
+            let needed = note.condition().filter(|_| certificate.events.is_some());
+            let Some(condition) = needed else { continue };
+            let coded = !is_coded || take(&mut codes, condition);
+            let worded = is_later || certificate.notes.iter().any(same);
+            if !(coded && worded) {
                 notes.missing.push(format!("it leaves out: {}", &**note));
             }
         }
-        let planned: Vec<_> = planned.iter().filter_map(Note::condition).collect();
-        let unplanned = certificate.conditions.iter().filter(|own| !planned.contains(own));
-        if plan.is_some() && !is_later(certificate) {
-            notes.missing.extend(unplanned.map(|own| {
-                format!("it states '{}', which is no condition of its plan", printable(&own.code))
-            }));
+        for own in codes {
+            let code = printable(&own.code);
+            let is_planned =
+                planned.iter().filter_map(Note::condition).any(|it| it.code == own.code);
+            if !is_coded {
+                notes.missing.push(format!(
+                    "it states '{code}' by code, and no file before version {CODED} does"
+                ));
+            } else if is_planned {
+                notes.missing.push(format!(
+                    "it states '{code}' more often, or with other parameters, than its plan"
+                ));
+            } else if is_later {
+                notes.stated.push(unknown(own));
+            } else if plan.is_some() {
+                notes
+                    .missing
+                    .push(format!("it states '{code}', which is no condition of its plan"));
+            }
         }
+        let origin = Origin::of(released);
         for note in left {
-            match is_of_a_run(note) {
+            match is_of_a_run(note, &origin) {
                 true => notes.written.push(note.clone()),
                 false => notes.stated.push(printable(note).into_owned()),
             }
@@ -64,12 +90,21 @@ impl Notes {
     }
 }
 
-/// True if a certificate states a condition: in words of its version, and by its code where it has codes.
-fn states_condition(note: &Note, worded: bool, certificate: &Certificate) -> bool {
-    let coded = note.condition().is_some_and(|own| certificate.conditions.contains(own));
-    match is_later(certificate) {
-        true => worded || coded,
-        false => worded && (coded || certificate.conditions.is_empty()),
+/// Takes a condition out of those that a certificate states by code; false if it is not among them.
+fn take(codes: &mut Vec<&Condition>, condition: &Condition) -> bool {
+    let at = codes.iter().position(|own| *own == condition);
+    at.map(|at| codes.swap_remove(at)).is_some()
+}
+
+/// A condition that this version does not know, as the file states it.
+fn unknown(own: &Condition) -> String {
+    let quoted = |text: &str| format!("\"{}\"", printable(text).replace('"', "'"));
+    let parameters = own.parameters.iter();
+    let parameters: Vec<String> =
+        parameters.map(|(name, value)| format!("{} = {}", quoted(name), quoted(value))).collect();
+    match parameters.is_empty() {
+        true => format!("condition {}", quoted(&own.code)),
+        false => format!("condition {} ({})", quoted(&own.code), parameters.join(", ")),
     }
 }
 

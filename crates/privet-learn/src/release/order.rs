@@ -11,14 +11,18 @@
 //! 8. **settle**: the entry is closed; if that fails the release stays valid
 //! 9. **show** it
 //!
-//! Each step takes the result of the step before, so that no caller can take another order:
+//! Each step takes the result of the step before, so that no caller can read before it has reserved, or
+//! draw before its table was recognised. The types do not say that the rows drawn from are those that
+//! were read: [`Read::draw`] and [`Read::spend_whole`] take any table, and giving the one that was read
+//! is up to the caller.
 //!
 //! ```text
 //!  Draft ──reserve(payer)──► Reserved ──read──► Read ──draw──► Unsettled ──settle──► Released
+//!    └──paid_before(payer)──► PaidBefore ──read──► its rows
 //! ```
 //!
-//! Streams and parties leave at [`ReadPlan::spend_whole`] and [`ReadPlan::spend`]: their draws follow a
-//! journal.
+//! Streams and parties leave at [`ReadPlan::spend_whole`] and [`ReadPlan::spend`]: their draws follow a journal.
+//! Where they go on, the table is read and recognised, and there is nothing to draw under this order.
 
 use crate::LearnError;
 use crate::release::pay::{self, Payer};
@@ -114,9 +118,9 @@ impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> ReleaseDraf
     pub fn paid_before<P: Payer<Error = I::Error>>(
         self,
         payer: P,
-    ) -> Result<ReservedPlan<T, I, P>, I::Error> {
+    ) -> Result<PaidBefore<T, I, P>, I::Error> {
         let (inputs, plan) = self.planned()?;
-        Ok(ReservedPlan { plan, inputs, payer })
+        Ok(PaidBefore { plan, inputs, payer })
     }
 
     fn planned(self) -> Result<(I, Plan<T>), I::Error> {
@@ -132,7 +136,60 @@ impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> ReleaseDraf
     }
 }
 
-/// A plan whose price is reserved, or was paid before: its table may be read.
+/// A plan whose price was paid whole before: its table may be read, and nothing is drawn under it.
+///
+/// ```compile_fail,E0599
+/// use privet_learn::order::{Inputs, PaidBefore};
+/// use privet_learn::{LearnError, Task, pay::NoPayer};
+///
+/// fn drawn<T: Task, I: Inputs<Error = LearnError>>(paid: PaidBefore<T, I, NoPayer>) {
+///     paid.read(|_| Ok(())).unwrap().draw();
+/// }
+/// ```
+#[derive(Debug)]
+pub struct PaidBefore<T: Task, I, P> {
+    plan: Plan<T>,
+    inputs: I,
+    payer: P,
+}
+
+impl<T: Task, I: Inputs, P: Payer<Error = I::Error>> PaidBefore<T, I, P> {
+    /// The plan.
+    pub fn plan(&self) -> &Plan<T> {
+        &self.plan
+    }
+
+    /// Reads the table by `read`; refuses it if it changed meanwhile, or if it is not the data set that
+    /// paid.
+    pub fn read<D>(
+        mut self,
+        read: impl FnOnce(&Plan<T>) -> Result<D, I::Error>,
+    ) -> Result<D, I::Error> {
+        recognised(&self.plan, &mut self.inputs, &mut self.payer, read)
+    }
+}
+
+/// Reads a table between two looks at its files, and recognises it.
+fn recognised<T: Task, I: Inputs, P: Payer<Error = I::Error>, D>(
+    plan: &Plan<T>,
+    inputs: &mut I,
+    payer: &mut P,
+    read: impl FnOnce(&Plan<T>) -> Result<D, I::Error>,
+) -> Result<D, I::Error> {
+    inputs.watch()?;
+    let rows = read(plan)?;
+    let print = match inputs.is_known_by_name() {
+        true => None,
+        false => payer.print(&mut |each| inputs.raw_rows(each))?,
+    };
+    inputs.unchanged()?;
+    if let Some(print) = print {
+        payer.recognise(print)?;
+    }
+    Ok(rows)
+}
+
+/// A plan whose price is reserved: its table may be read.
 #[derive(Debug)]
 pub struct ReservedPlan<T: Task, I, P> {
     plan: Plan<T>,
@@ -158,16 +215,7 @@ impl<T: Task, I: Inputs, P: Payer<Error = I::Error>> ReservedPlan<T, I, P> {
         read: impl FnOnce(&Plan<T>) -> Result<D, I::Error>,
     ) -> Result<(ReadPlan<T, P>, D), I::Error> {
         let Self { plan, mut inputs, mut payer } = self;
-        inputs.watch()?;
-        let rows = read(&plan)?;
-        let print = match inputs.is_known_by_name() {
-            true => None,
-            false => payer.print(&mut |each| inputs.raw_rows(each))?,
-        };
-        inputs.unchanged()?;
-        if let Some(print) = print {
-            payer.recognise(print)?;
-        }
+        let rows = recognised(&plan, &mut inputs, &mut payer, read)?;
         Ok((ReadPlan { plan, payer }, rows))
     }
 }
@@ -185,15 +233,25 @@ impl<T: Task, P: Payer> ReadPlan<T, P> {
         &self.plan
     }
 
-    /// With what the plan still needs, such as public rows; its price must stay the same.
+    /// With what the plan still needs, such as public rows. Refuses another price: what is spent, what
+    /// is claimed and whose the records are must stay as they were reserved.
     pub fn with<E>(self, more: impl FnOnce(Plan<T>) -> Result<Plan<T>, E>) -> Result<Self, P::Error>
     where
         P::Error: From<E>,
     {
-        Ok(Self { plan: more(self.plan)?, ..self })
+        let price = |plan: &Plan<T>| {
+            (plan.spending(), plan.guarantee().copied(), plan.request().unit_definition())
+        };
+        let reserved = price(&self.plan);
+        let plan = more(self.plan)?;
+        if price(&plan) != reserved {
+            return Err(LearnError::DataShape("the price is not the one that was reserved").into());
+        }
+        Ok(Self { plan, ..self })
     }
 
-    /// Admits the rows and executes the plan, once: what it spends is settled when the release is stored.
+    /// Admits the rows, which must be those that were read, and executes the plan, once: what it spends
+    /// is settled when the release is stored.
     pub fn draw(
         mut self,
         rows: &dyn Table,
@@ -210,7 +268,8 @@ impl<T: Task, P: Payer> ReadPlan<T, P> {
         Ok(UnsettledRelease { released, settings: self.plan.settings(), payer: self.payer })
     }
 
-    /// Admits the rows and spends the whole price of a stream, before its first release.
+    /// Admits the rows, which must be those that were read, and spends the whole price of a stream,
+    /// before its first release.
     pub fn spend_whole(self, rows: &dyn Table) -> Result<Plan<T>, P::Error> {
         self.plan.admit(rows)?;
         self.spend()

@@ -390,6 +390,18 @@ impl<T: Task> Plan<T> {
         self.guarantee.as_ref()
     }
 
+    /// With the claim of a certificate that is the plan's up to rounding, and the notes that state it.
+    pub(in crate::release) fn claiming(mut self, claim: Guarantee) -> Self {
+        let stating = private_estimates::total(&self.request.schema, &claim);
+        if let Some(stating) = stating {
+            let is_same = |note: &&mut Note| private_estimates::is_total(note);
+            if let Some(note) = self.notes.iter_mut().find(is_same) {
+                *note = stating;
+            }
+        }
+        Self { guarantee: Some(claim), ..self }
+    }
+
     /// The arithmetic for which the guarantee is proved.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic
@@ -508,8 +520,8 @@ impl<T: Task> Plan<T> {
         run::run(self, table, source, monitor, None, None)
     }
 
-    /// Executes the plan and pays: everything is reserved with the purse before the data are read, and
-    /// spent from the first draw on.
+    /// Executes the plan and pays: everything is reserved with the purse once the data are admitted, if
+    /// it was not before they were read ([`crate::order`]), and spent from the first draw on.
     pub fn run_with(
         &self,
         table: &dyn Table,

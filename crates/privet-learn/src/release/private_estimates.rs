@@ -143,6 +143,11 @@ pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<Note> {
     ]))
 }
 
+/// True for the note of [`total`].
+pub(crate) fn is_total(note: &Note) -> bool {
+    note.condition().is_some_and(|condition| condition.code == ESTIMATED_BOUNDS_NOTE.code)
+}
+
 const ESTIMATED_BOUNDS_NOTE: Condition = Condition::new(
     "schema-estimated-privately",
     "the schema's bounds were bought from the records by a private release: schema ε = {schema_epsilon}, δ = \

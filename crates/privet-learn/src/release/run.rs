@@ -16,7 +16,9 @@ use privet_optim::sum::{Labels, Records, RecordsError, Table};
 pub(crate) const SIMULATED: &str = "simulated: one process was all parties and all servers, so that of these nobody was \
      kept from anything; the guarantee holds towards whoever sees what was released";
 
-/// Reserves with the purse, if there is one, checks the data against the plan, executes it and settles.
+/// Checks the data against the plan, reserves with the purse, if there is one, executes the plan and
+/// settles. A caller that must not tell of the data before the price is reserved has the purse reserve it
+/// first, as [`super::order`] does.
 pub(crate) fn run<T: Task>(
     plan: &Plan<T>,
     table: &dyn Table,

@@ -4,8 +4,13 @@
 //! row here as it is, and adds one for the versions that wrote the sentence until now
 //! (`tests/all/conditions.rs` and `tests/battery/golden/conditions.json` notice a missing row).
 
+use crate::families::UNNAMED;
 use crate::release::note::fill_sentence;
-use privet_dp::gate::{Condition, Version};
+use crate::release::released::Released;
+use crate::release::task::Task;
+use privet_dp::account::SeenBy;
+use privet_dp::gate::{Certificate, Condition, Version};
+use privet_dp::noise::Origin as Randomness;
 
 const V0_1_1: Version = Version(0, 1, 1);
 const V0_2_1: Version = Version(0, 2, 1);
@@ -168,24 +173,72 @@ pub(crate) const SENTENCES: &[(Version, &str, &str)] = &[
      "bounds and categories were filled in from a table marked public: {public} (SHA-256 {sha256})"),
 ];
 
-/// Notes that the program writes when it runs, and no plan can, in the words of every version.
-const OF_A_RUN: &[&str] = &[
-    "the list of classes was taken from the labels of the records: the guarantee does not cover which classes occur",
-    "simulated: one process was all parties and all servers, so that of these nobody was kept from anything; the \
-     guarantee holds towards whoever sees what was released",
-    "ended early: what was planned is spent all the same",
-    "NOT PRIVATE: the noise was made from a fixed seed",
-    "for the eyes of the person concerned alone: it is made from what was published and that person's own records, and \
-     whoever else sees it may learn those records",
-    "NOT PRIVATE: trained without noise, for comparison only",
-    // An expectation, which earlier versions wrote among the conditions.
-    "the budget is too small for this many rows and columns: the noise is predicted to drown what could be learnt. Give \
-     more rows, fewer columns or a larger epsilon",
+/// What of a file tells which notes a run may have written in it.
+pub(crate) struct Origin<'a> {
+    certificate: &'a Certificate,
+    is_linear: bool,
+    is_among_parties: bool,
+    has_classes: bool,
+}
+
+impl<'a> Origin<'a> {
+    /// That of a release.
+    pub fn of<T: Task>(released: &'a Released<T>) -> Self {
+        let request = released.request();
+        Self {
+            certificate: released.certificate(),
+            is_linear: T::NAME == UNNAMED,
+            is_among_parties: request.among.is_some(),
+            has_classes: request.schema.classes().is_some(),
+        }
+    }
+
+    fn is_private(&self) -> bool {
+        self.certificate.events.is_some()
+    }
+}
+
+/// A note, and whether a run may have written it in a file.
+type OfARun = (&'static str, fn(&Origin<'_>) -> bool);
+
+/// Notes that the program writes when it runs, and no plan can, in the words of every version; each with
+/// the files in which it does. No file has [`privet_dp::gate::ENDED_EARLY`]: a session that ends early
+/// releases nothing.
+const OF_A_RUN: &[OfARun] = &[
+    (
+        "the list of classes was taken from the labels of the records: the guarantee does not cover which classes occur",
+        |file| file.has_classes && file.is_private(),
+    ),
+    (
+        "simulated: one process was all parties and all servers, so that of these nobody was kept from anything; the \
+         guarantee holds towards whoever sees what was released",
+        |file| file.is_among_parties,
+    ),
+    ("NOT PRIVATE: the noise was made from a fixed seed", |file| {
+        file.certificate.randomness == Some(Randomness::FixedSeed)
+    }),
+    (
+        "for the eyes of the person concerned alone: it is made from what was published and that person's own records, and \
+         whoever else sees it may learn those records",
+        |file| {
+            file.certificate.guarantee.is_some_and(|claim| claim.seen_by == SeenBy::AllButTheUnit)
+        },
+    ),
+    ("NOT PRIVATE: trained without noise, for comparison only", |file| !file.is_private()),
+    // An expectation, which earlier versions wrote among the conditions, and may have predicted otherwise.
+    (
+        "the budget is too small for this many rows and columns: the noise is predicted to drown what could be learnt. Give \
+         more rows, fewer columns or a larger epsilon",
+        |file| {
+            let is_earlier = file.certificate.version().is_some_and(|version| version < V0_2_1);
+            is_earlier && file.is_linear && file.is_private()
+        },
+    ),
 ];
 
-/// True if some version of the program writes this note when it runs.
-pub(crate) fn is_of_a_run(note: &str) -> bool {
-    OF_A_RUN.contains(&note)
+/// True if a run of some version of the program writes this note in such a file.
+pub(crate) fn is_of_a_run(note: &str, file: &Origin<'_>) -> bool {
+    OF_A_RUN.iter().any(|(own, writes)| *own == note && writes(file))
 }
 
 /// The sentences of a condition in this version, where they may differ from today's.
@@ -245,6 +298,20 @@ mod tests {
         assert_eq!(code_of(extended), None);
         let known = "one of up to 5 releases: the guarantee is that of all of them together";
         assert_eq!(code_of(known), Some("one-of-several"));
+    }
+
+    /// A reworded note of a run whose old words have no row fails here.
+    #[test]
+    fn every_note_of_a_run_has_a_row() {
+        use crate::linear::predicted::HOPELESS_NOTE;
+        use crate::release::conditions::CLASSES_FROM_RECORDS;
+        use crate::release::run::SIMULATED;
+        use privet_dp::gate::{FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE};
+        for note in
+            [CLASSES_FROM_RECORDS, SIMULATED, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE, HOPELESS_NOTE]
+        {
+            assert!(OF_A_RUN.iter().any(|(own, _)| *own == note), "no row for: {note}");
+        }
     }
 
     /// A version finds its own rows, and no later one does.

@@ -118,10 +118,10 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         "what was released is what such a plan can release",
         check_plausible(model, again.as_ref().ok()),
     );
-    let Notes { missing, written, stated } = Notes::of(certificate, again.as_ref().ok());
+    let Notes { missing, written, stated } = Notes::of(model, again.as_ref().ok());
     let later = certificate.version().filter(|version| *version > Version::this());
     check(CONDITIONS, states_all(again.is_ok(), &missing, later));
-    check("no such certificate was found wanting", not_void(model));
+    check("it is on no list of void certificates", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.and_then(Result::ok).flatten().filter(|_| valid);

@@ -32,6 +32,7 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::admit;
+use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
@@ -55,6 +56,10 @@ const ROUNDING: f64 = 1.0 / 512.0;
 /// Upper limit on the number of columns whose second moments are held.
 const MOST_COLUMNS: usize = 2_048;
 
+/// The reason for refusing classes, of which there may be two or more.
+const FOR_NUMBERS: &str = "is for a target that is a number";
+const OF_CLASSES: &str = "give a number as target, or method correlation, distance or subsample";
+
 /// Registry entry of `lasso-stability`.
 pub const INFO: Info = Info {
     name: "lasso-stability",
@@ -65,7 +70,10 @@ pub const INFO: Info = Info {
     settings: LassoStability::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: UNSTABLE,
+    covers: MethodCoverage {
+        several: Coverage::No { why: FOR_NUMBERS, instead: OF_CLASSES },
+        ..UNSTABLE
+    },
     more: (),
 };
 
@@ -94,10 +102,7 @@ pub(crate) fn plan(
     let facts = input.facts;
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if facts.loss.needs_classes() {
-        return refused(
-            "the LASSO is for a target that is a number".into(),
-            "give a number as target, or method correlation, distance or subsample",
-        );
+        return refused(format!("method {} {FOR_NUMBERS}", INFO.name), OF_CLASSES);
     }
     let size = input.size as usize;
     if size > LARGEST_SIZE || open(facts) > MOST_COLUMNS || facts.rows > 1 << 21 {

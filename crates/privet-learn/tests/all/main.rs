@@ -37,6 +37,7 @@ mod neighbours_real;
 mod null_record;
 mod online;
 mod online_real;
+mod order;
 mod outline;
 mod penalty;
 mod permutation;

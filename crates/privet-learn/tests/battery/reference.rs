@@ -34,13 +34,22 @@ fn cell(covered: bool) -> &'static str {
     if covered { "yes" } else { "" }
 }
 
-fn coverage<M>(methods: &[Info<M>], text: &mut String) {
-    text.push_str("| method | δ = 0 | private count | people | 3 classes | printed | disk |\n|---|---|---|---|---|---|---|\n");
+/// The columns of a table of coverage.
+const COLUMNS: [&str; 6] = ["δ = 0", "private count", "people", CLASSES, "printed", "disk"];
+const CLASSES: &str = "3 classes";
+
+/// What a family's methods cover; `without` are columns that do not apply to it.
+fn coverage<M>(methods: &[Info<M>], without: &[&str], text: &mut String) {
+    let applies = |column: &&str| !without.contains(column);
+    let columns: Vec<&str> = COLUMNS.into_iter().filter(applies).collect();
+    writeln!(text, "| method | {} |\n|---{}|", columns.join(" | "), "|---".repeat(columns.len()))
+        .unwrap();
     for info in methods.iter().filter(|info| info.private) {
         let MethodCoverage { pure, printed, private_count, users, several, needs } = info.covers;
-        let columns = [pure, private_count, users, several, printed].map(Coverage::is_yes);
+        let covered = [pure, private_count, users, several, printed].map(Coverage::is_yes);
+        let covered = covered.into_iter().chain([needs == TableAccess::Sums]).zip(COLUMNS);
         let cells: Vec<_> =
-            columns.into_iter().chain([needs == TableAccess::Sums]).map(cell).collect();
+            covered.filter(|(_, column)| applies(column)).map(|(yes, _)| cell(yes)).collect();
         writeln!(text, "| `{}` | {} |", info.name, cells.join(" | ")).unwrap();
     }
     text.push('\n');
@@ -57,8 +66,12 @@ fn settings(settings: &[SettingInfo], text: &mut String) {
 }
 
 fn family<M>(title: &str, methods: &[Info<M>], text: &mut String) {
+    family_without(title, methods, &[], text);
+}
+
+fn family_without<M>(title: &str, methods: &[Info<M>], without: &[&str], text: &mut String) {
     write!(text, "\n## {title}\n\n").unwrap();
-    coverage(methods, text);
+    coverage(methods, without, text);
     for info in methods {
         write!(
             text,
@@ -75,7 +88,7 @@ fn page() -> String {
     family("Linear models: `privet train`", METHODS, &mut text);
     family("Chosen columns: `privet select`", SELECTORS, &mut text);
     family("Streams: `privet online train`", streams::METHODS, &mut text);
-    family("Ratings: `privet complete`", ratings::METHODS, &mut text);
+    family_without("Ratings: `privet complete`", ratings::METHODS, &[CLASSES], &mut text);
     family("Votes: `privet vote`", AGGREGATORS, &mut text);
     text.push_str("\n## Teachers: `privet vote --teacher`\n\n");
     for info in TEACHERS {

@@ -128,6 +128,16 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     let (_, standing) = &party.standing()[1];
     let away = standing.as_ref().unwrap_err().to_string();
     assert!(away.contains("server server-1 at 127.0.0.1"), "{away}");
+    // A server of another agreement there.
+    let third = place.path().join("third");
+    authority::write_member_folders(&third, made, &names, 2, Validity::days(1)).unwrap();
+    let server = serve(&third.join("server-1"));
+    listening([&names.servers[1].1]);
+    let (_, standing) = &party.standing()[1];
+    let other = standing.as_ref().unwrap_err().to_string();
+    let words = "the certificate of server-1 is not signed by this agreement's authority";
+    assert!(other.contains(words), "{other}");
+    drop(server);
 }
 
 /// Connections that break for good after this many requests, as if the party were killed.

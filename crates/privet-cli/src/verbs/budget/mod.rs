@@ -17,9 +17,9 @@ use std::path::PathBuf;
 #[command(
     long_about = "\
 A ledger says what may be spent on a table in all, and remembers every release. Each verb that spends (train,
-tune, describe, count, select, complete, online, vote, answer, neighbours, party train) pays from it with --ledger, or by itself
-from a privet.ledger that lies beside the data: what is to be spent is written down before a record is read, and a release that would exceed the
-limit is refused.
+tune, describe, count, select, complete, online, vote, answer, neighbours, evaluate --epsilon, party train) pays
+from it with --ledger, or by itself from a privet.ledger that lies beside the data: what is to be spent is written
+down before a record is read, and a release that would exceed the limit is refused.
 
 Limits are kept by a privacy filter, not by adding up ε: many small releases cost less than their sum. A crash
 can waste budget, never hide spending. Entries form a chain of hashes, and certificates state where in it they

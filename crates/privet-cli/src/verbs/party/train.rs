@@ -98,22 +98,29 @@ impl Train {
         let declared = Some(planned.request().rows);
         let (table, plan) =
             (Table::new(&self.data, &schema, relation, declared)?, |_| Ok(planned.clone()));
-        let (place, reserved) = match &before {
+        // Both readings under one check for changes: the recognised table is the one trained on.
+        let read = |planned: &Plan<T>| {
+            Ok((read(planned.schema(), relation)?, self.recognise_table(folder, &schema)?))
+        };
+        let (place, ready, (data, recognised)) = match &before {
             Some(paid) if paid.agreement == digest => {
                 say!("going on with a run that is paid for");
-                self.releasing.go_on(table, &inputs, paid.entered.as_ref(), plan)?
+                let entered = paid.entered.as_ref();
+                let (place, paid) = self.releasing.go_on(table, &inputs, entered, plan)?;
+                (place, None, paid.read(read)?)
             }
             Some(_) => {
                 return Err(Failure::input(
                     "the folder's state/paid.json is of another agreement: a new one needs a new folder",
                 ));
             }
-            None => self.releasing.reserve(table, &inputs, "party train", plan)?,
+            None => {
+                let (place, reserved) =
+                    self.releasing.reserve(table, &inputs, "party train", plan)?;
+                let (ready, read) = reserved.read(read)?;
+                (place, Some(ready), read)
+            }
         };
-        // Both readings under one check for changes: the recognised table is the one trained on.
-        let (ready, (data, recognised)) = reserved.read(|planned| {
-            Ok((read(planned.schema(), relation)?, self.recognise_table(folder, &schema)?))
-        })?;
         // The number of people who rate is private, whichever neighbours.
         let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
         self.check_rows(folder, public.then_some(data.rows()))?;
@@ -124,16 +131,14 @@ impl Train {
             agree(&party, &text)?;
             party
         };
-        let planned = match before {
-            Some(PaymentRecord { entered, .. }) => match entered {
-                Some(entered) => planned.entered_in(entered),
-                None => planned,
-            },
-            None => {
+        let planned = match (ready, before.and_then(|paid| paid.entered)) {
+            (Some(ready), _) => {
                 let planned = ready.spend()?;
                 self.write_down(folder, &planned, digest)?;
                 planned
             }
+            (None, Some(entered)) => planned.entered_in(entered),
+            (None, None) => planned,
         };
         let released = self.train_together(&planned, &data, &party)?;
         let own = json!({ "parties": folder.agreement().parties.len(), "servers": folder.agreement().servers.len() });
