@@ -192,7 +192,7 @@ SIZES = {
     ],
     "classes": [
         lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1), classes=range(2**40)).plan(100, 3),
-        lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), classes=range(2**40)).partial_fit(np.ones((1, 1)), [1]),
+        lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), features=1, classes=range(2**40)).partial_fit(np.ones((2, 1)), [1, 0]),
         lambda: Schema({"a": number(0, 1)}, target="y", classes=range(2**40)),
     ],
     "categories": [lambda: Schema({"a": privet.category(range(2**40))}, target="y", classes=["0", "1"])],
@@ -201,7 +201,7 @@ SIZES = {
     "n_teachers": [lambda: privet.PrivateVote("tree", epsilon=1, n_teachers=2**40, bounds=(0, 1)).plan(100, 3)],
     "choose": [lambda: privet.PrivateVote("tree", epsilon=1, ask=5, choose=2**40, bounds=(0, 1)).plan(100, 3)],
     "max_ratings": [lambda: privet.PrivateRecommender(1, items=range(4), n_users=9, max_ratings=2**40).fit([])],
-    "batch": [lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), classes=[0, 1], batch=2**40).partial_fit(np.ones((1, 1)), [1])],
+    "batch": [lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), classes=[0, 1], features=1, batch=2**40).partial_fit(np.ones((2, 1)), [1, 0])],
     "count": [lambda: 2**40 * privet.account.gaussian(1.0, 1e9)],
     "max_records": [lambda: privet.account.gaussian(1.0, 1e9, max_records=2**40)],
 }
@@ -250,7 +250,7 @@ def test_labels_in_one_column_are_labels(form, table):
     assert np.array_equal(PrivateLogisticRegression(**given, **fixed).fit(X, column).coef_, expected.coef_)
     assert expected.score(X, column) == expected.score(X, y)
     assert privet.evaluate(expected, X, column).accuracy == privet.evaluate(expected, X, y).accuracy
-    stream = [privet.PrivateOnlineClassifier(1, horizon=300, random_state=3, bounds=(-1, 1), classes=[0, 1]) for _ in range(2)]
+    stream = [privet.PrivateOnlineClassifier(1, horizon=300, random_state=3, bounds=(-1, 1), features=3, classes=[0, 1]) for _ in range(2)]
     assert np.array_equal(stream[0].partial_fit(X, column).weights_, stream[1].partial_fit(X, y).weights_)
     for invalid in ("refuse", "drop"):
         schema = Schema(names, target="y", classes=["0", "1"], invalid=invalid)

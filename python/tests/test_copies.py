@@ -44,7 +44,7 @@ MADE = {
     ),
     "PrivateNetworkClassifier": (lambda: privet.PrivateNetworkClassifier(**CLASSES, **SMALL), fit),
     "PrivateOnlineClassifier": (
-        lambda: privet.PrivateOnlineClassifier(horizon=600, **CLASSES),
+        lambda: privet.PrivateOnlineClassifier(horizon=600, features=X.shape[1], **CLASSES),
         lambda made: made.partial_fit(X, Y),
     ),
     "PrivatePoissonRegressor": (

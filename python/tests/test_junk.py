@@ -229,6 +229,7 @@ CLASSES = Schema(COLUMNS, target="y", classes=["0", "1"], invalid="drop")
 NUMBER = Schema(COLUMNS, target="y", target_bounds=(0, 2), invalid="drop")
 UNITS = Schema(COLUMNS, target="y", classes=["0", "1"], invalid="drop", unit="who", max_records=2)
 PLAIN = Schema({name: number(0, 10) for name in "abc"}, target="y", classes=["0", "1"], invalid="drop")
+STRICT = Schema({name: number(0, 10) for name in "abc"}, target="y", classes=["0", "1"])
 
 
 def block(cells):
@@ -521,7 +522,7 @@ NUMBERS = [[1.5, 2, 0.25], [2, 1, 3], [3.25, 1, 0.5], [7, 0, 1], [4.5, 2, 0]]
 
 def test_streams(streams):
     def read(X=NUMBERS, y=LABELS):
-        model = PrivateOnlineClassifier(**ONLINE, features=3)
+        model = PrivateOnlineClassifier(**ONLINE, features=list("abc"))
         return model.partial_fit(X, y)._stream.rows
 
     every_place(read, NUMBERS, (0, 2), TABLES)
@@ -834,15 +835,10 @@ def test_streams_of_odd_calls(streams):
     for odd in ([("a", 1), ("b", 2)], ["a", "a"], [None, "a"], [1.5]):
         with pytest.raises(ValueError, match="features"):
             PrivateOnlineClassifier(**ONLINE, features=odd).learn_one({}, 1)
-    # Where their number alone is declared, frames keep the columns of the first.
-    model = PrivateOnlineClassifier(**ONLINE, features=2).partial_fit(pd.DataFrame({"a": [1.0], "b": [2.0]}), [1])
-    model.partial_fit(pd.DataFrame({"b": [4.0], "a": [3.0]}), [0])
-    assert model._stream.rows == [([1.0, 2.0], 1), ([3.0, 4.0], 0)]
-    with pytest.raises(ValueError, match="other columns"):
-        model.partial_fit(pd.DataFrame({"a": [1.0], "z": [2.0]}), [1])
-    # The columns of a frame may be those of a single record: they are declared.
-    with pytest.raises(ValueError, match="features are missing"):
-        PrivateOnlineClassifier(**ONLINE).partial_fit(pd.DataFrame([{"a": 1.0}, {"a": 2.0, "zz": 1.0}]), [1, 0])
+    # The columns of a frame, and their order, may be those of a single record: their names are declared.
+    for declared in ({}, {"features": 2}, {"bounds": ([0, 0], [10, 10])}):
+        with pytest.raises(ValueError, match="features are missing"):
+            PrivateOnlineClassifier(**ONLINE | declared).partial_fit(pd.DataFrame([{"b": 1.0, "a": 1.0}, {"a": 2.0, "b": 1.0}]), [1, 0])
     model = PrivateOnlineClassifier(**ONLINE, features=["a", "b"])
     model.partial_fit(pd.DataFrame([{"b": 2.0, "a": 1.0}, {"a": 3.0, "b": 4.0, "zz": 1.0}]), [1, 0])
     assert model._stream.rows == [([1.0, 2.0], 1), ([3.0, 4.0], 0)]
@@ -1033,8 +1029,11 @@ def test_one_row_is_one_by_its_dimensions(streams):
             for label in (1, ("x", "y", 1), *(labels if form is block else [])):
                 rows = PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(form(cells), label)._stream.rows
                 assert len(rows) == 1, (cells, type(label))
-        model = PrivateOnlineClassifier(**ONLINE).partial_fit(form([1.0, 2, 3]), 1)
+        model = PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(form([1.0, 2, 3]), 1)
         assert model._stream.rows == [([1.0, 2.0, 3.0], 1)]
+        # How many columns there are, no record decides.
+        with pytest.raises(ValueError, match="features are missing"):
+            PrivateOnlineClassifier(**ONLINE).partial_fit(form([1.0, 2, 3]), 1)
     for series in (pl.Series([1.0, 2, 3]), pd.Index([1.0, None, "x"]), pa.array([1.0, 2, 3]), pd.Series([1.0, 2, None], dtype="Float64")):
         assert len(PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(series, 1)._stream.rows) == 1
 
@@ -1051,8 +1050,9 @@ def test_one_row_and_a_bare_label(streams):
         for label in (1, [1], (1,), np.array([1]), np.array(1), pd.Series([1]), pd.Index([1]), pl.Series([1]), pa.array([1])):
             model = PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, label)
             assert model._stream.rows == [([1.0, 2.0, 3.0], 1)], type(label)
-        with pytest.raises(ValueError, match="2 labels"):
-            PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, [1, 0])
+        # One that looks like several labels is none of the classes.
+        for label in (*JUNK, [1, 0], (1, 0), np.array([1, 0]), np.zeros((1, 2)), pd.Series([1, 0]), [], range(3)):
+            assert len(PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, label)._stream.rows) == 1
 
 
 SPARSE = [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array, sp.lil_array, sp.dok_array, sp.dia_array]
@@ -1280,15 +1280,16 @@ def test_columns_of_rows_and_frames_of_odd_names(planned):
     table = pd.DataFrame(rows, columns=[*"abc"])
     for other in (None, 3, float("nan"), ("a", 1), True):
         frame = table.assign(x=1.0).rename(columns={"x": other})
-        try:
-            found = rows_reached(PLAIN, reached(model.fit, frame, LABELS))
-        except TypeError as error:
-            assert "string names" in str(error)
-        else:
-            assert found == expected, other
-    for blank in (table.assign(**{"c ": 0.0}), pl.from_pandas(table.assign(**{"c ": 0.0})), table[["a", "b"]].assign(**{" c": 0.0, "c ": 1})):
-        for call in (model.fit, lambda X, y: SchemaEncoder(PLAIN).fit_transform(X)):
-            with pytest.raises(ValueError, match="but for blanks"):
-                call(blank, LABELS)
+        assert rows_reached(PLAIN, reached(model.fit, frame, LABELS)) == expected, other
+    strict = PrivateLogisticRegression(epsilon=1, schema=STRICT)
+    for blank in (table.assign(**{"c ": 0.0}), pl.from_pandas(table.assign(**{"c ": 0.0}))):
+        # One record may have such a key: it moves no other's.
+        assert rows_reached(PLAIN, reached(model.fit, blank, LABELS)) == expected
+        with pytest.raises(ValueError, match="but for blanks"):
+            strict.fit(blank, LABELS)
+    neither = table[["a", "b"]].assign(**{" c": 0.0, "c ": 1})
+    for call in (model.fit, strict.fit, lambda X, y: SchemaEncoder(PLAIN).fit_transform(X)):
+        with pytest.raises(ValueError, match="but for blanks"):
+            call(neither, LABELS)
     # Of columns that nobody reads the names may be any.
     assert rows_reached(PLAIN, reached(model.fit, table.assign(**{"d ": 0.0, "d": 1.0}), LABELS)) == expected

@@ -261,7 +261,7 @@ def test_groups_of_another_name_than_the_schemas_unit_are_refused(data, tmp_path
     }
     for name, door in doors.items():
         for groups in (visits, pd.Index(visits), visits.astype(str)):
-            with pytest.raises(ValueError, match="'visit'.*'patient'"):
+            with pytest.raises(ValueError, match="visit.*patient"):
                 door(groups)
         assert states(ledger) == [], name
     # An array is what whoever hands it over says; the schema does.

@@ -14,7 +14,7 @@ def stream(rows=4000, seed=0):
 
 
 def model(**more):
-    facts = {"epsilon": 4, "horizon": 4000, "bounds": (-1, 1), "classes": [0, 1]} | more
+    facts = {"epsilon": 4, "horizon": 4000, "bounds": (-1, 1), "classes": [0, 1], "features": 3} | more
     return PrivateOnlineClassifier(**facts)
 
 
@@ -66,15 +66,15 @@ def test_river_s_names():
 def test_columns_are_declared_and_never_those_of_the_first_record():
     X, y = stream(20)
     with pytest.raises(ValueError, match="features are missing"):
-        model().learn_one({"a": 1.0, "b": 0.0, "c": 0.0}, 1)
+        model(features=None).learn_one({"a": 1.0, "b": 0.0, "c": 0.0}, 1)
     with pytest.raises(ValueError, match="features are missing"):
-        model().partial_fit(X.tolist(), y.tolist())
+        model(features=None).partial_fit(X.tolist(), y.tolist())
     shapes = []
     for first in ({"b": 1.0}, {"a": 1.0, "b": 0.0}, {}, "ab", None):
         one = model(features=["a", "b"], horizon=2).learn_one(first, 1).learn_one({"a": 0.5, "b": 0.5}, 0)
         shapes.append((one.coef_.shape, list(one.feature_names_in_), one.steps_left_))
     assert shapes == [((1, 2), ["a", "b"], 0)] * 5
-    sides = model(bounds=([-1] * 3, [1] * 3), horizon=20).partial_fit([[1.0], *X[1:].tolist()], y.tolist())
+    sides = model(bounds=([-1] * 3, [1] * 3), features=None, horizon=20).partial_fit([[1.0], *X[1:].tolist()], y.tolist())
     assert sides.n_features_in_ == 3 and sides.steps_left_ == 0
 
 
@@ -108,6 +108,6 @@ def test_a_label_or_a_cell_of_no_use_takes_its_slot():
     X, y = stream(10)
     odd = X.astype(object)
     odd[4, 0] = "what"
-    fitted = model(horizon=10)
+    fitted = model(horizon=10, features=3)
     fitted.partial_fit(odd, np.where(np.arange(10) == 2, 7, y))
     assert fitted.steps_left_ == 0

@@ -50,7 +50,7 @@ def test_a_refusal_repeats_no_cell(cell):
     model = PrivateLogisticRegression(**bounded, classes=[0, 1]).fit(X, y)
     frame = pd.DataFrame({name: pd.Series([row[place] for row in of_numbers(cell)], dtype=object) for place, name in enumerate("ab")})
     vote = PrivateVote("tree", **bounded, classes=[0, 1], n_teachers=4)
-    online = PrivateOnlineClassifier(epsilon=1, horizon=40, bounds=(-1, 1), classes=[0, 1]).partial_fit(X, y)
+    online = PrivateOnlineClassifier(epsilon=1, horizon=40, bounds=(-1, 1), features=X.shape[1], classes=[0, 1]).partial_fit(X, y)
     tuner = PrivateTuner([{"method": "gd", "steps": [5]}], schema=SCHEMA, epsilon=1)
     texts = [[0.5, "x"], [0.25, "y"]] * 10
     labels = [cell, *y[1:]]

@@ -61,7 +61,7 @@ def doors():
         PrivateVote(teacher, epsilon=8, bounds=(-1, 1), classes=[0, 1], n_teachers=20).fit(X, y, public=X[:50]).predict(X)
     count(frame, "w", schema=wards, epsilon=1), describe(frame[[*"abcd", "y"]], schema=schema, epsilon=1)
     SchemaEncoder(total).fit_transform(frame[list("abcd")])
-    stream = PrivateOnlineClassifier(epsilon=1, horizon=500, bounds=(-1, 1), classes=[0, 1], batch=50).partial_fit(X[:500], y[:500])
+    stream = PrivateOnlineClassifier(epsilon=1, horizon=500, bounds=(-1, 1), classes=[0, 1], features=X.shape[1], batch=50).partial_fit(X[:500], y[:500])
     stream.predict(X), stream.released()
     account.gaussian(1.0, 2.0).epsilon(1e-5), noise.discrete_gaussian(3.0, size=4)
     audit.learner("output", epsilon=1.0, runs=100)
@@ -168,7 +168,7 @@ def test_no_work_is_left_to_threads_that_a_forked_child_cannot_make_again():
 def test_a_forked_child_has_threads_of_its_own():
     code = """
     doors()
-    stream = PrivateOnlineClassifier(epsilon=1, horizon=500, bounds=(-1, 1), classes=[0, 1]).partial_fit(X[:100], y[:100])
+    stream = PrivateOnlineClassifier(epsilon=1, horizon=500, bounds=(-1, 1), features=X.shape[1], classes=[0, 1]).partial_fit(X[:100], y[:100])
     assert _privet.command_line(["privet", "--nonsense"]) == 2
     child = os.fork()
     if child == 0:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from privet import _privet
-from privet.schema import Schema, draft_text
+from privet.schema import UNNAMED, Schema, draft_text
 
 CLIP_WITH_BOUNDS = 1.0
 """The largest norm of a row whose columns were scaled to [-1, 1]."""
@@ -26,9 +26,6 @@ UNBOUNDED = 1e150
 
 FEATURES, SPARSE_FEATURES = 2**20, 2**25 - 1
 """The most columns of X: a schema says of each what it holds, but where X is sparse."""
-
-UNNAMED = "(not named)"
-"""What the unit's column is called where groups have no name: then nobody knows whether those of two fits are the same."""
 
 WHY_BOUNDS = (
     "the noise that hides a record must be as large as a record can be, and that is taken from bounds "

@@ -20,7 +20,7 @@ from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import SMALL, WHY_EPSILON, optional_number, whole
 from privet._parameters import parameter, parameters
-from privet._refusals import flat_labels, numbers, validate_data
+from privet._refusals import declared, flat_labels, numbers, target_of, validate_data
 from privet._refusals import labels as read_labels
 from privet._rows import rows_missing
 from privet._seeds import seed_of
@@ -248,7 +248,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         with Finishing():
             try:
                 with fitted_before(self):
-                    self._fit(X, y, groups, paid_by(ledger), spending, refused)
+                    self._fit(X, y, groups, paid_by(ledger, groups), spending, refused)
             except BaseException:
                 # What was fitted before stays as it was.
                 self.__dict__.clear()
@@ -299,11 +299,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
 
     def _check_groups(self, groups: Any, schema: Schema | None) -> None:
         if schema is not None:
-            if groups is not None and schema.unit is None:
-                raise ValueError(
-                    "groups are given, but the schema has no unit; accepted is a schema with unit=... and "
-                    "max_records=..."
-                )
+            _units.check_wanted(groups, schema)
             return
         if groups is not None and self.max_records is None:
             raise ValueError(
@@ -326,9 +322,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         if schema is not None and not _plain_numbers(schema, X):
-            # How many features there are is public: the first row of a list may be a bad one.
-            shape = X if _tables.is_frame(X) else np.empty((0, len(schema.features)))
-            validate_data(self, shape, reset=True, skip_check_array=True)
+            declared(self, schema, X)
             columns = self._named_columns(X, schema)
             rows = len(columns[0][2]) if columns else 0
             if rows == 0 and least:
@@ -359,10 +353,13 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
 
     def _named_columns(self, X: Any, schema: Schema) -> list[Any]:
         if _tables.is_frame(X):
-            return _tables.frame_columns(X, without=schema.unit, total=schema.is_total, read=schema.features)
+            return _tables.frame_columns(
+                X, schema.features, total=schema.is_total, others=True, without=schema.unit
+            )
         return _tables.array_columns(X, schema.features, total=schema.is_total)
 
     def _units(self, X: Any, groups: Any, schema: Schema, rows: int) -> Any:
+        _units.check_wanted(groups, schema)
         if schema.unit is None:
             return None
         if self.schema is not None:
@@ -409,9 +406,9 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         check_unmasked("X", X, total=total)
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
-                return _tables.frame_columns(X, total=total, read=schema.features)
-            # Without names, columns are in the order of the frame that was fitted on.
-            return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features), total=total)
+                return _tables.frame_columns(X, schema.features, total=total)
+            # Without names, columns are in the schema's order, whatever frame was fitted on: its columns may be a record's.
+            return _tables.array_columns(X, schema.features, total=total)
         X = validate_data(
             self,
             _tables.real_sparse(X) if total else X,
@@ -420,17 +417,12 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
         )
-        names = getattr(self, "feature_names_in_", None)
-        if schema is not None and schema.features and names is not None:
-            places = {name.strip(): place for place, name in enumerate(names)}
-            places |= {name: place for place, name in enumerate(names)}
-            X = X[:, [places[name] for name in schema.features]]
         return _tables.csr_parts(X) if sparse.issparse(X) else _tables.readable(X)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
         features, schema = self._features(X), Schema._of(self.model_.schema())
-        return features, self._encoded_labels(flat_labels(_tables.collected(y), total=schema.is_total), schema)
+        return features, self._encoded_labels(flat_labels(target_of(y, schema), total=schema.is_total), schema)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
@@ -530,7 +522,7 @@ class Linear(Normed):
 
 def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:
     """The labels, as many as there are rows."""
-    labels = flat_labels(y, total=schema.is_total)
+    labels = flat_labels(target_of(y, schema), total=schema.is_total)
     if len(labels) != rows:
         raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
     return labels

@@ -126,7 +126,7 @@ def _rows_then_plan(back: BackEnd, schema: Schema, neighbours: str, n_rows: int 
 
 
 def _carried_out(back: BackEnd, planned: Any, random_state: Any, ledger: Any) -> Any:
-    seed, paid, told = seed_of(random_state, stacklevel=5), paid_by(ledger), planned.told()
+    seed, paid, told = seed_of(random_state, stacklevel=5), paid_by(ledger, None), planned.told()
     try:
         return planned.run_elsewhere(lambda: back.encode(told), back.ask, seed, paid)
     finally:

@@ -319,11 +319,13 @@ def is_typed(X: Any) -> bool:
     return found is not None and found.dtype.kind in TYPED
 
 
-def matrix(name: str, X: Any, *, width: int | None = None, total: bool = False) -> np.ndarray:
+def matrix(
+    name: str, X: Any, *, width: int | None = None, names: Sequence[Any] = (), total: bool = False
+) -> np.ndarray:
     """A table of numbers, each read for itself: typed arrays of numbers as they are, all else as ``float64``.
 
     A cell that holds nothing is NaN. What is no number, and a row of another length than ``width`` (or than the other
-    rows, where it is not given), is NaN too if ``total``, else refused.
+    rows, where it is not given), is NaN too if ``total``, else refused. Rows may be dictionaries where there are ``names``.
     """
     X = rows_in(X)
     found = _in_one_block(X)
@@ -340,7 +342,7 @@ def matrix(name: str, X: Any, *, width: int | None = None, total: bool = False) 
     given = X if found is None else found
     if width is None:
         width = _width_of(name, given)
-    rows = rows_of(name, given, width)
+    rows = rows_of(name, given, width, names)
     if not total and None in rows:
         raise ValueError(f"{name} has a row that is not a list of {width} cells; accepted are rows of that length")
     void = [VOID] * width

@@ -14,6 +14,7 @@ from sklearn.utils import validation
 
 from privet import _records, _tables
 from privet._masks import check_cells_unmasked, check_unmasked
+from privet.schema import Schema
 
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
@@ -40,6 +41,16 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
                 X = X.astype(np.float64)
         return validation.validate_data(estimator, X, y, **options)
     return validation.validate_data(estimator, _tables.sound_sparse("X", X), y, **options)
+
+
+def declared(estimator: Any, schema: Schema, X: Any) -> None:
+    """Sets how many columns there are, and where X has names what they are: those that the schema declares, in its order.
+    A frame that is made of records has the columns that any of them has, in the order of the first."""
+    estimator.n_features_in_ = len(schema.features) or schema._checked.number_features
+    if _tables.is_frame(X):
+        estimator.feature_names_in_ = np.asarray(schema.features, dtype=object)
+    else:
+        estimator.__dict__.pop("feature_names_in_", None)
 
 
 def check_real(name: str, kind: np.dtype) -> None:
@@ -75,6 +86,16 @@ def _ready(X: Any, y: Any) -> bool:
         and X.shape[0] == y.shape[0] > 0
         and X.shape[1] > 0
     )
+
+
+def target_of(y: Any, schema: Schema) -> Any:
+    """The same labels. Of a frame, where no record is refused, the column of the schema's target: one that is made of
+    records has the columns that any of them has."""
+    y = _tables.collected(y)
+    if not schema.is_total or not _tables.is_frame(y) or len(_tables.names_of(y)) < 2:
+        return y
+    found = _tables.meant(_tables.names_of(y), [schema.target], total=True)
+    return _tables.renamed(y, found) if found else y
 
 
 def flat_labels(y: Any, *, total: bool = False) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from privet import PrivacyError, _workers
+from privet import PrivacyError, _units, _workers
 
 _ROWS = 1 << 16
 """Rows that are encoded together."""
@@ -106,7 +106,8 @@ def keyed(batches: Batches, told: str) -> Iterator[pa.RecordBatch]:
     """The rows, each with a number for whose it is and with its place."""
     schema, place = _workers.schema_of(told), _part() << 40
     for batch in batches:
-        numbers = _workers.unit_numbers(pa.Table.from_batches([batch]), schema)
+        unit = _units.frame_unit(schema.unit, pa.Table.from_batches([batch]), total=schema.is_total)
+        numbers = _workers.unit_numbers([] if unit is None else [unit], schema)
         places = range(place, place + batch.num_rows)
         place += batch.num_rows
         more = [pa.array(numbers, type=pa.int64()), pa.array(places, type=pa.int64())]

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from privet import _records
-from privet._cells import NOTHING_SPELLED, VOID, moment_texts, restored, spelled, written
+from privet._cells import NOTHING_SPELLED, VOID, moment_texts, number_or_nan, restored, spelled, written
 from privet._masks import check_unmasked
 
 Column = tuple[str, str, np.ndarray, Any]
@@ -82,8 +82,10 @@ def sound_sparse(name: str, X: Any) -> Any:
 
 
 def real_sparse(X: Any) -> Any:
-    """The same sparse matrix, whose complex entries, if any, are real: a number where they are, otherwise NaN. SciPy may
-    have made all of them complex for the sake of one."""
+    """The same sparse matrix for use where no record is refused. Complex entries, if any, are real: a number where they are,
+    otherwise NaN. SciPy may have made all of them complex for the sake of one."""
+    if sparse.issparse(X) and X.format == "lil":
+        X = _numbers_in_lists(X)
     if not sparse.issparse(X) or X.dtype.kind != "c":
         return X
     if X.format not in ("csr", "csc", "bsr", "coo"):
@@ -97,6 +99,16 @@ def real_sparse(X: Any) -> Any:
     with np.errstate(all="ignore"):  # of long doubles
         X.data = np.where(stored.imag != 0, np.nan, stored.real).astype(np.float64)
     return X
+
+
+def _numbers_in_lists(X: Any) -> Any:
+    """The same matrix of lists, which keep whatever they are given: what is no number is NaN."""
+    if all(type(row) is list and all(isinstance(cell, (float, int, np.number)) for cell in row) for row in X.data):
+        return X
+    found = X.copy()
+    for place, row in enumerate(X.data):
+        found.data[place] = list(map(number_or_nan, row)) if type(row) is list else []
+    return found
 
 
 def _as_coordinates(X: Any) -> Any:
@@ -131,43 +143,88 @@ def _within(places: np.ndarray, length: int) -> bool:
     return len(places) == 0 or bool(places.min() >= 0 and places.max() < length)
 
 
-def frame_columns(
-    X: Any,
-    without: str | None = None,
-    *,
-    total: bool = False,
-    only: Sequence[str] | None = None,
-    read: Sequence[str] | None = None,
-) -> list[Column]:
-    """The columns of a frame but for one, which says whose a row is and is read as such; or ``only`` some, by
-    names without blanks around them. Of columns that are not among those to ``read`` only the name is handed on: of
-    whatever type they are, they break nothing."""
-    names = [str(name) for name in getattr(X, "column_names", X.columns)]
-    if len(set(names)) < len(names):
-        repeated = next(name for place, name in enumerate(names) if name in names[:place])
-        raise ValueError(f"column {repeated!r} occurs more than once; each name once is accepted")
-    _check_blanks(names, read)
-    frame = nw.from_native(X, eager_only=True)
-    wanted = [name for name in frame.columns if str(name) != without and (only is None or str(name).strip() in only)]
-    def column(name: Any) -> Column:
-        if read is not None and str(name).strip() not in read and str(name) not in read:
-            return (str(name), "integer", np.zeros(len(frame), dtype=np.int64), None)
-        return series_column(str(name), frame.get_column(name), total=total)
-
-    return [column(name) for name in wanted]
+def names_of(X: Any) -> list[Any]:
+    """The names of a frame's columns, as its library has them."""
+    # PyArrow's `columns` are the columns themselves.
+    return list(getattr(X, "column_names", X.columns))
 
 
-def _check_blanks(names: Sequence[str], read: Sequence[str] | None) -> None:
-    """Refuses two columns that are one of the schema's but for blanks: which of them it means would be a guess."""
-    meant: dict[str, str] = {}
-    for name in names:
-        column = name if read is None or name in read else name.strip()
-        if column in meant and (read is None or column in read):
+def meant(names: Sequence[Any], read: Sequence[str], *, total: bool) -> dict[str, Any]:
+    """Which column of a frame each of the schema's names means, in the schema's order: the one of that very name, or that
+    is a number written so, or that is the same but for blanks. If ``total``, a column of that very name is meant whatever
+    others there are: a frame that is made of records has the columns that any one of them has."""
+    texts = list(map(_name_text, names))
+    if not total:
+        _check_repeated(texts)
+    named = {name: name for name in names if isinstance(name, str)}
+    written = {text: name for name, text in zip(names, texts, strict=True) if text is not None and not isinstance(name, str)}
+    alike: dict[str, list[Any]] = {}
+    wanted = set(read)
+    for name, text in zip(names, texts, strict=True):
+        if text is not None and (text not in wanted or text == text.strip()):
+            alike.setdefault(text.strip(), []).append(name)
+    found: dict[str, Any] = {}
+    for name in read:
+        several, exact = alike.get(name, ()), name in named or name in written
+        if len(several) > 1 and not (exact and total):
             raise ValueError(
-                f"X has columns {meant[column]!r} and {name!r}, which are the schema's {column!r} but for blanks; accepted is one of "
-                "them: drop or rename the other"
+                f"X has columns {several[0]!r} and {several[1]!r}, which are the schema's {name!r} but for blanks; accepted is "
+                "one of them: drop or rename the other"
             )
-        meant[column] = name
+        if exact:
+            found[name] = named.get(name, written.get(name))
+        elif several:
+            found[name] = several[0]
+    return found
+
+
+def renamed(X: Any, found: dict[str, Any]) -> Any:
+    """The columns of a frame that these names mean, in their order and under them."""
+    if type(X).__module__.startswith("pandas."):
+        # narwhals does not rename columns whose names are no texts.
+        return X[list(found.values())].set_axis(list(found), axis=1)
+    return nw.from_native(X, eager_only=True).select(nw.col(old).alias(new) for new, old in found.items()).to_native()
+
+
+def _name_text(name: Any) -> str | None:
+    """How a column's name is written; ``None`` where it cannot be."""
+    if isinstance(name, str):
+        return name
+    text = _records.attempted(lambda: str(name))
+    return None if text is _records.FAILED else text
+
+
+def _check_repeated(texts: Sequence[str | None]) -> None:
+    if len(set(texts)) < len(texts):
+        repeated = next(text for place, text in enumerate(texts) if text in texts[:place])
+        raise ValueError(f"column {repeated!r} occurs more than once; each name once is accepted")
+
+
+def frame_columns(
+    X: Any, read: Sequence[str], *, total: bool = False, others: bool = False, without: str | None = None
+) -> list[Column]:
+    """The columns of a frame that are to be ``read``, in the schema's order.
+
+    ``others``: of the rest the names are handed on, for the schema's word on other columns, but for the column ``without``,
+    which says whose a row is. Of whatever type they are, they break nothing. If ``total``, what has no text for a name, or
+    one that is another column's but for blanks, is none of a file's columns either, and is passed over."""
+    names = names_of(X)
+    frame = nw.from_native(X, eager_only=True)
+    found = meant(names, read, total=total)
+    # Whether blanks count is the schema's to say.
+    called = {name: name if _name_text(native) == name else _name_text(native) for name, native in found.items()}
+    columns = [series_column(called[name], frame.get_column(native), total=total) for name, native in found.items()]
+    if not others:
+        return columns
+    unit = [] if without is None else [without]
+    taken = set(map(id, (*found.values(), *meant(names, unit, total=total).values())))
+    known = {name.strip() for name in (*read, *unit)}
+    for name in names:
+        text = _name_text(name)
+        passed_over = total and (not isinstance(name, str) or name.strip() in known)
+        if id(name) not in taken and text is not None and not passed_over:
+            columns.append((text, "integer", np.zeros(len(frame), dtype=np.int64), None))
+    return columns
 
 
 def array_columns(X: Any, names: Sequence[str], *, total: bool = False) -> list[Column]:

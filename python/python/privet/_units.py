@@ -16,10 +16,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from privet import _records, _tables
-from privet._array_schema import UNNAMED
+from privet import _privet, _records, _tables
 from privet._cells import VOID, anyone, identifier, plain
 from privet._masks import check_unmasked
+from privet.schema import UNNAMED, Schema
 
 PLACEHOLDER = "("
 """How names begin that are privet's own."""
@@ -93,23 +93,55 @@ def groups_column(unit: str, groups: Any, *, total: bool = False) -> _tables.Col
     """Whose each row is, of groups that are given beside the rows: where they have a name it is the unit's, since that
     is who the guarantee is about."""
     name = _called(groups)
-    if name is not None and not _is_of(name, unit) and not unit.startswith(UNNAMED):
-        called = repr(name) if isinstance(name, str) else f"a name of type {type(name).__name__}"
+    if is_unnamed(unit):
+        # What they are called themselves is held against the ledger's unit, which they would be paid for as.
+        as_name(name)
+    elif name is not None and not _is_of(name, unit):
         raise ValueError(
-            f"groups are of {called}, and the schema's unit is {unit!r}: the guarantee would be about others than "
+            f"groups are of {_shown(name)}, and the schema's unit is {unit!r}: the guarantee would be about others than "
             "these; accepted are groups of that name, or an array, where you know that it is the same"
         )
     called = "groups" if unit.startswith(PLACEHOLDER) else unit
     return (unit, *unit_column(called, groups, total=total)[1:])
 
 
+def _shown(name: Any) -> str:
+    return repr(name) if isinstance(name, str) else f"a name of type {type(name).__name__}"
+
+
+def is_unnamed(unit: str) -> bool:
+    """Whether a schema's unit is privet's own word for groups that have no name. No column is called so."""
+    return unit.startswith(UNNAMED)
+
+
+def check_paid(groups: Any, unit: str | None) -> None:
+    """Refuses groups that have another name than the ledger's unit, whatever schema they are read by: one whose unit has
+    no name would be paid for as the ledger's."""
+    called = None if unit is None else _called(groups)
+    name = as_name(called)
+    if unit is not None and name is not None and not _is_of(called, unit):
+        raise _privet.PrivacyError(
+            f'groups are of "{name}", and the ledger\'s unit is "{unit}": what is spent on the one cannot be counted on the '
+            "other. Accepted are groups of that name, or an array, where you know that it is the same"
+        )
+
+
+def check_wanted(groups: Any, schema: Schema | None) -> None:
+    """Refuses groups where the guarantee would be about rows for all that."""
+    if groups is not None and schema is not None and schema.unit is None:
+        raise ValueError(
+            "groups are given, but the schema has no unit, so that the guarantee would be about single rows; accepted is a "
+            "schema with unit=... and max_records=..., or a model that was fitted with groups"
+        )
+
+
 def check_one(name: str, table: Any, groups: Any) -> None:
     """Refuses groups beside a table that has the unit's column itself: it might say otherwise, and which of them the
     guarantee is about would be a guess."""
-    if groups is None:
+    if groups is None or is_unnamed(name):
         return
     if _tables.is_frame(table):
-        there = any(str(column) == name for column in nw.from_native(table, eager_only=True).columns)
+        there = name in _tables.meant(_tables.names_of(table), [name], total=True)
     else:
         there = isinstance(table, Mapping) and table.get(name) is not None
     if there:
@@ -121,11 +153,21 @@ def check_one(name: str, table: Any, groups: Any) -> None:
 
 def frame_unit(name: str, frame: Any, *, total: bool = False) -> _tables.Column | None:
     """The same from the frame's column of that name, if it has one."""
-    if not _tables.is_frame(frame):
+    if not _tables.is_frame(frame) or is_unnamed(name):
         return None
-    frame = nw.from_native(frame, eager_only=True)
-    found = [column for column in frame.columns if str(column) == name]
-    return unit_column(name, frame.get_column(found[0]).to_native(), total=total) if found else None
+    found = _tables.meant(_tables.names_of(frame), [name], total=total)
+    if name not in found:
+        return None
+    column = nw.from_native(frame, eager_only=True).get_column(found[name])
+    return unit_column(name, column.to_native(), total=total)
+
+
+def table_unit(name: str, table: Any, *, total: bool = False) -> _tables.Column | None:
+    """The same of a frame or a mapping."""
+    if _tables.is_frame(table) or is_unnamed(name):
+        return frame_unit(name, table, total=total)
+    found = table.get(name)
+    return None if found is None else unit_column(name, found, total=total)
 
 
 def _from_series(name: str, series: Any, total: bool) -> _tables.Column:

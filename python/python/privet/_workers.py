@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from privet import _privet, _tables, _units
+import numpy as np
+
+from privet import _privet, _tables
 from privet.counts import columns_of
 from privet.schema import Schema
 
@@ -58,15 +60,27 @@ def at(where: str) -> Iterator[None]:
         raise ValueError(f"{where}: {error}") from None
 
 
-def encode(told: str, tables: Iterable[Any], where: str) -> Iterator[Block]:
+def encode(told: str, tables: Iterable[Any], where: str, *, lacking: bool = False) -> Iterator[Block]:
     """The rows of several tables, one after the other, in blocks. Where people have several rows each, all rows
-    of a person must be in one of the tables."""
+    of a person must be in one of the tables. ``lacking``: as of :func:`columns`."""
     schema, first = schema_of(told), 0
     for table in tables:
         with at(f"{where}, rows counted from its row {first} as 0" if first else where):
-            blocks = encode_columns(told, columns_of(table, schema))
+            blocks = encode_columns(told, columns(table, schema, lacking=lacking))
         yield from blocks
         first += rows_in(table)
+
+
+def columns(table: Any, schema: Schema, *, lacking: bool = False) -> list[Any]:
+    """A table's columns as the extension reads them. ``lacking``: one that it lacks is without values, where another
+    partition has it: a frame that is made of records has the columns that any of them has."""
+    found = columns_of(table, schema)
+    if not lacking:
+        return found
+    wanted = [*schema.features, schema.target, *([schema.unit] if schema.unit else [])]
+    known, rows = {name.strip() for name, *_ in found}, rows_in(table)
+    nothing = np.full(rows, _tables.MISSING, dtype=np.int64)
+    return [*found, *((name, "text", nothing, []) for name in wanted if name.strip() not in known)]
 
 
 def encode_columns(told: str, columns: list[Any]) -> list[Block]:
@@ -163,13 +177,9 @@ def rows(question: str, first: int, blocks: list[bytes], prints: Iterable[Print]
     return found
 
 
-def unit_numbers(table: Any, schema: Schema) -> list[int]:
-    """A number for whose each row is, equal for all rows of one person."""
-    if _tables.is_frame(table):
-        column = _units.frame_unit(schema.unit, table, total=schema.is_total)
-    else:
-        found = table.get(schema.unit)
-        column = None if found is None else _units.unit_column(schema.unit, found, total=schema.is_total)
+def unit_numbers(read: list[Any], schema: Schema) -> list[int]:
+    """A number for whose each row is, equal for all rows of one person. ``read`` are columns as the extension reads them."""
+    column = next((column for column in read if column[0] == schema.unit), None)
     if column is None:
         raise ValueError(f"column {schema.unit!r} is missing: the schema says that it tells whose a row is")
     return _privet.cluster_units(column, schema._checked)

@@ -43,6 +43,9 @@ class Event:
     # NumPy's numbers leave ``count * event`` to the event.
     __array_ufunc__ = None
 
+    _whose: dict[str, Any] | None = None
+    """Who a unit is, of what was planned or released (:func:`of`); ``None`` where the caller is to know."""
+
     def __init__(self, tree: Mapping[str, Any]) -> None:
         self._json = json.dumps(tree)
         _privet.account_check(self._json)
@@ -78,11 +81,16 @@ class Event:
     def __add__(self, other: Event) -> Event:
         if not isinstance(other, Event):
             return NotImplemented
-        parts = [part for event in (self, other) for part in event.tree.get("all", [event.tree])]
-        return Event({"all": parts})
+        units = [unit for unit in (self._whose, other._whose) if unit is not None]
+        _check_alike(units)
+        both = _together(self, other)
+        both._whose = units[0] if units else None
+        return both
 
     def __mul__(self, count: int) -> Event:
-        return Event({"repeat": {"count": whole("count", count, below=SMALL), "event": self.tree}})
+        several = Event({"repeat": {"count": whole("count", count, below=SMALL), "event": self.tree}})
+        several._whose = self._whose
+        return several
 
     __rmul__ = __mul__
 
@@ -94,6 +102,11 @@ class Event:
 
     def __repr__(self) -> str:
         return f"Event({self._json})"
+
+
+def _together(*events: Event) -> Event:
+    """All of them, whoever their units are."""
+    return Event({"all": [part for event in events for part in event.tree.get("all", [event.tree])]})
 
 
 def _use(neighbours: str, max_records: int, kind: str, **cost: Any) -> Event:
@@ -233,8 +246,11 @@ def calibrate(
     )
 
 
-def of(released: Any) -> Event:
+def of(released: Any, *, same_unit: bool = False) -> Event:
     """The event of a plan, a certificate, counts or a fitted estimator.
+
+    Two such events add up where their units are known to be the same, as in :func:`total`: ``same_unit=True`` states it of
+    this one and all that it is added to.
 
     Where what was done was decided on the way from noised answers, within a limit, or planned under a schema that was
     bought from the records, it is the claim: the events that one run came to prove nothing by themselves. What the bounds
@@ -248,6 +264,12 @@ def of(released: Any) -> Event:
     document = _document(released)
     if not _promises(document):
         raise ValueError(NO_EVENT)
+    event = _event_of(document)
+    event._whose = None if same_unit else _whose(document)
+    return event
+
+
+def _event_of(document: Plan | CountPlan | Certificate) -> Event:
     adaptive = isinstance(document, Certificate) and (
         document.document.get("filter") is not None or _bought(document) is not None
     )
@@ -314,6 +336,12 @@ def _check_same_unit(documents: list[Plan | CountPlan | Certificate]) -> None:
     """Refuses releases whose units are not known to be the same: what one says of people, another may say of visits."""
     units = [_whose(document) for document in documents]
     units += [_whose_paid(paid) for paid in map(_paid, documents) if paid is not None]
+    _check_alike(units)
+
+
+def _check_alike(units: list[dict[str, Any]]) -> None:
+    if not units:
+        return
     first, *others = units
     for other in others:
         if other != first or other == _NOT_SAID:
@@ -407,5 +435,5 @@ def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> 
         if (digest, event.tree) not in known:
             known.append((digest, event.tree))
             schemas.append(event)
-    first, *others = [*(of(document) for document in documents), *schemas]
-    return Total._of(sum(others, start=first).epsilon(delta), documents, same_unit=stated)
+    events = [*map(_event_of, documents), *schemas]
+    return Total._of(_together(*events).epsilon(delta), documents, same_unit=stated)

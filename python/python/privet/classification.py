@@ -20,7 +20,7 @@ from privet._base import Linear, PrivateEstimator
 from privet._labels import classes_in, declared_labels, labels_of, schema_codes, share_right, texts_of
 from privet._numbers import listed
 from privet._parameters import parameter, parameters
-from privet._refusals import flat_labels
+from privet._refusals import flat_labels, target_of
 from privet._warnings import PublicClassesWarning
 from privet._weights import class_weights
 from privet.schema import Schema
@@ -147,8 +147,9 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted. Of private rows, it is itself not private."""
         check_is_fitted(self)
-        total = Schema._of(self.model_.schema()).is_total
-        return share_right(flat_labels(y, total=total), self.predict(X), self.classes_, sample_weight, total=total)
+        schema = Schema._of(self.model_.schema())
+        total = schema.is_total
+        return share_right(flat_labels(target_of(y, schema), total=total), self.predict(X), self.classes_, sample_weight, total=total)
 
 
 def _has_probabilities(estimator: Any) -> bool:

@@ -161,29 +161,39 @@ class _Workers:
         self.kept: list[Any] = []
         self.prints: list[list[_workers.Print]] = []
         self.columns = 0
+        self.lacking = False
         self.arranged: dict[int, list[tuple[int, Any]]] = {}
 
     def check(self, schema: Schema) -> None:
+        wanted = (*schema.features, schema.target, *([schema.unit] if schema.unit else []))
+        everywhere: set[str] = set()
+        lacking: dict[str, int] = {}
         for place, partition in enumerate(self.partitions):
-            named = _tables.is_frame(partition) or isinstance(partition, Mapping)
-            if not named:
+            if _tables.is_frame(partition):
+                names = _tables.names_of(partition)
+            elif isinstance(partition, Mapping):
+                names = list(partition)
+            else:
                 continue  # a handle: whoever has it will tell
-            # PyArrow's `columns` are the columns themselves.
-            names = getattr(partition, "column_names", getattr(partition, "columns", partition))
-            names = {str(name) for name in names}
-            for name in (*schema.features, schema.target, *([schema.unit] if schema.unit else [])):
-                if name not in names and name.strip() not in {found.strip() for found in names}:
-                    raise ValueError(f"partition {place} has no column {name!r}, which the schema names")
+            found = _tables.meant(names, wanted, total=schema.is_total)
+            everywhere |= set(found)
+            lacking |= {name: place for name in wanted if name not in found and name not in lacking}
+        for name, place in lacking.items():
+            if not schema.is_total or name not in everywhere:
+                raise ValueError(f"partition {place} has no column {name!r}, which the schema names")
+        # Of a frame that is made of records, none of which has a value there.
+        self.lacking = bool(lacking)
 
     def count(self) -> int:
         return sum(self.gather([self.run(_workers.rows_in, partition) for partition in self.partitions]))
 
     def encode(self, told: str) -> list[str]:
         if _workers.schema_of(told).unit is None:
-            self.kept = [self.run(_encode, told, place, partition) for place, partition in enumerate(self.partitions)]
+            parts = enumerate(self.partitions)
+            self.kept = [self.run(_encode, told, place, self.lacking, partition) for place, partition in parts]
         else:
             groups = len(self.partitions)
-            split = [self.run(_by_unit, told, groups, partition) for partition in self.partitions]
+            split = [self.run(_by_unit, told, groups, self.lacking, partition) for partition in self.partitions]
             self.kept = [self.run(_encode_group, told, group, *split) for group in range(groups)]
         known = self.gather([self.run(_known, kept) for kept in self.kept])
         self.prints = [prints for prints, _ in known]
@@ -236,15 +246,16 @@ class _Workers:
 # What workers call; each is found by its name.
 
 
-def _encode(told: str, place: int, partition: Any) -> list[_workers.Block]:
-    return list(_workers.encode(told, [partition], f"partition {place}"))
+def _encode(told: str, place: int, lacking: bool, partition: Any) -> list[_workers.Block]:
+    return list(_workers.encode(told, [partition], f"partition {place}", lacking=lacking))
 
 
-def _by_unit(told: str, groups: int, partition: Any) -> list[list[Any]]:
+def _by_unit(told: str, groups: int, lacking: bool, partition: Any) -> list[list[Any]]:
     """The columns of each group of people."""
     schema = _workers.schema_of(told)
-    numbers = np.asarray(_workers.unit_numbers(partition, schema), dtype=np.int64).view(np.uint64) % np.uint64(groups)
-    columns = _workers.columns_of(partition, schema)
+    columns = _workers.columns(partition, schema, lacking=lacking)
+    whose = _workers.unit_numbers(columns, schema)
+    numbers = np.asarray(whose, dtype=np.int64).view(np.uint64) % np.uint64(groups)
     return [[_some(column, numbers == group) for column in columns] for group in range(groups)]
 
 

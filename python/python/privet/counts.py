@@ -206,7 +206,7 @@ def count(
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, by, records.rows if n_rows is None else n_rows, facts)
     with Finishing() as finishing:
-        return finishing.of(Counts(planned.run_on(records, seed_of(random_state), paid_by(ledger))))
+        return finishing.of(Counts(planned.run_on(records, seed_of(random_state), paid_by(ledger, groups))))
 
 
 def plan_count(
@@ -241,11 +241,12 @@ def _plan(schema: Schema, by: str, rows: Any, facts: dict[str, Any]) -> _privet.
 
 def _given(table: Any, schema: Schema, groups: Any) -> Any:
     """A path, or the columns that are read."""
-    if groups is not None and schema.unit is None:
-        raise ValueError(
-            "groups are given, but the schema has no unit; accepted is a schema with unit=... and max_records=..."
-        )
+    _units.check_wanted(groups, schema)
     if isinstance(table, (str, os.PathLike)):
+        if schema.unit is not None and _units.is_unnamed(schema.unit):
+            raise ValueError(
+                "the schema's unit has no name, so that no column of a file is it; accepted is a schema that names one"
+            )
         if groups is not None:
             raise ValueError("groups are given with a file; accepted is a file with the schema's unit as a column")
         return os.fspath(table)
@@ -263,14 +264,14 @@ def columns_of(table: Any, schema: Schema, groups: Any = None) -> list[Any]:
         _units.check_one(schema.unit, table, groups)
     wanted = [name for name in (*schema.features, schema.target) if name != schema.unit]
     if _tables.is_frame(table):
-        columns = _tables.frame_columns(table, total=total, only=wanted)
-        unit = _units.frame_unit(schema.unit, table, total=total) if schema.unit and groups is None else None
+        columns = _tables.frame_columns(table, wanted, total=total)
     else:
         for name in wanted:
             check_unmasked(name, table.get(name), total=total)
         columns = [_tables.one_column(name, table[name], total=total) for name in wanted if name in table]
-        found = table.get(schema.unit) if schema.unit and groups is None else None
-        unit = None if found is None else _units.unit_column(schema.unit, found, total=total)
+    unit = None
     if groups is not None:
         unit = _units.groups_column(schema.unit, groups, total=total)
+    elif schema.unit:
+        unit = _units.table_unit(schema.unit, table, total=total)
     return [*columns, *([] if unit is None else [unit])]

@@ -246,7 +246,7 @@ def describe(
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, records.rows if n_rows is None else n_rows, facts)
     with Finishing() as finishing:
-        return finishing.of(Description(planned.run_on(records, seed_of(random_state), paid_by(ledger))))
+        return finishing.of(Description(planned.run_on(records, seed_of(random_state), paid_by(ledger, groups))))
 
 
 def plan_describe(

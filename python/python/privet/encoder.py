@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privet import _tables
+from privet._refusals import declared
 from privet.schema import as_schema
 
 
@@ -44,14 +45,14 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         self.schema = schema
 
     def fit(self, X: Any, y: Any = None) -> SchemaEncoder:
-        """Look at the names of the columns, and at no value."""
+        """Take names and number of the columns from the schema, and look at no value."""
         if self.schema is None:
             raise ValueError("schema is missing: the public facts by which a table is encoded")
         self.schema_ = as_schema(self.schema)
-        features = self.schema_.features
-        # Of a list the first row would say how many columns there are, and may be a bad one.
-        listed = features and not hasattr(X, "shape")
-        validate_data(self, np.empty((0, len(features))) if listed else X, reset=True, skip_check_array=True)
+        if self.schema_.features:
+            declared(self, self.schema_, X)
+        else:
+            validate_data(self, X, reset=True, skip_check_array=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -60,9 +61,9 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         X = _tables.collected(X)
         features, total = self.schema_.features, self.schema_.is_total
         columns = (
-            _tables.frame_columns(X, total=total, read=features)
+            _tables.frame_columns(X, features, total=total)
             if _tables.is_frame(X)
-            else _tables.array_columns(X, getattr(self, "feature_names_in_", features), total=total)
+            else _tables.array_columns(X, features, total=total)
         )
         return self.schema_._checked.encode(columns)
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet
+from privet import _privet, _units
 from privet._base import PrivateEstimator
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
@@ -133,7 +133,7 @@ def evaluate(
     epsilon, delta : float, optional
         The privacy budget; delta is 1/n² unless given.
     neighbours, n_rows, groups
-        As for ``fit``; ``groups`` where the model's schema has a unit.
+        As for ``fit``; ``groups`` where the model was fitted with groups, or its schema has a unit.
     threshold : float, optional
         Above which probability the second of two classes is predicted, from public knowledge.
     costs : (missed, false alarm), optional
@@ -157,6 +157,8 @@ def evaluate(
         except (TypeError, ValueError):
             raise ValueError(f"costs is {costs!r}; two numbers above 0 are accepted, as (10, 1)") from None
         threshold = _privet.threshold_by_cost(missed, alarm)
+    schema = Schema._of(model.model_.schema())
+    _units.check_wanted(groups, schema)
     features, labels = model._labelled(X, y)
     if epsilon is None:
         if delta is not None or ledger is not None:
@@ -174,7 +176,6 @@ def evaluate(
             "is for what a public model says; accepted are a model that was fitted privately, or model_is_public=True for "
             "one that was made without these records"
         )
-    schema = Schema._of(model.model_.schema())
     private_count = neighbours == "add-remove" or schema.unit is not None
     if n_rows is None and private_count:
         raise rows_missing(neighbours)
@@ -193,6 +194,6 @@ def evaluate(
             threshold=threshold,
             declared_public=bool(model_is_public),
             seed=seed_of(random_state, stacklevel=3),
-            paid=paid_by(ledger),
+            paid=paid_by(ledger, groups),
         )
         return finishing.of(Worth(json.loads(release.worth()), release))

@@ -31,6 +31,7 @@ from typing import Any
 
 from privet import _privet
 from privet._certificate import Plan
+from privet._units import check_paid
 
 __all__ = ["Ledger"]
 
@@ -175,12 +176,14 @@ class Ledger:
         raise ValueError(f"dataset is missing: the ledger has {known}; name one with Ledger(path, dataset=...)")
 
 
-def paid_by(ledger: Ledger | None) -> tuple[_privet.Ledger, str, str, str, bool, str | None] | None:
-    """What the extension is told of who pays."""
+def paid_by(ledger: Ledger | None, groups: Any) -> tuple[_privet.Ledger, str, str, str, bool, str | None] | None:
+    """What the extension is told of who pays. ``groups`` are those that were given beside the rows, if any: what they are
+    called must be the ledger's unit."""
     if ledger is None:
         return None
     if not isinstance(ledger, Ledger):
         raise TypeError(f"ledger is a {type(ledger).__name__}; accepted is a privet.Ledger")
+    check_paid(groups, ledger.unit)
     return ledger._ledger(), ledger._name(), _who(), ledger.purpose, bool(ledger.whole), ledger.unit
 
 

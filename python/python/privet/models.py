@@ -26,7 +26,7 @@ from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.releasing import Release
-from privet.schema import Schema
+from privet.schema import Schema, as_said
 from privet.selection import PrivateFeatureSelector
 from privet.voting import LabelsFile
 from privet.tuning import PrivateTuner
@@ -77,7 +77,7 @@ def _checked(certificate: Certificate, release: _privet.Released) -> Certificate
 
 def _estimator(model: _privet.Released) -> Any:
     request = json.loads(model.request())
-    schema = Schema._of(model.schema())
+    schema = as_said(Schema._of(model.schema()), json.loads(model.claim())["whose"])
     budget = request["budget"] or {}
     method = dict(request["method"])
     common = {
@@ -116,7 +116,7 @@ def _estimator(model: _privet.Released) -> Any:
 
 def _selector(support: _privet.Released) -> PrivateFeatureSelector:
     request = json.loads(support.request())
-    schema = Schema._of(support.schema())
+    schema = as_said(Schema._of(support.schema()), json.loads(support.claim())["whose"])
     method = dict(request["method"])
     features = schema._checked.number_features
     if features is None:
@@ -144,7 +144,7 @@ def _selector(support: _privet.Released) -> PrivateFeatureSelector:
 
 def _neighbors(answers: _privet.Released) -> PrivateNeighbors:
     request = json.loads(answers.request())
-    schema = Schema._of(answers.schema())
+    schema = as_said(Schema._of(answers.schema()), json.loads(answers.claim())["whose"])
     near = PrivateNeighbors(
         epsilon=request["budget"]["epsilon"],
         delta=request["budget"]["delta"],

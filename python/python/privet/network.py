@@ -16,7 +16,7 @@ from privet._numbers import SMALL, optional_number, whole
 from privet._parameters import parameter, parameters
 from privet._pipelines import prior_fits
 from privet.classification import _Classifier
-from privet.schema import Schema, as_schema
+from privet.schema import Schema, as_said, as_schema
 
 
 @parameters
@@ -189,7 +189,7 @@ class PrivateNetworkClassifier(Normed, _Classifier):
 def _of_file(model: Any) -> PrivateNetworkClassifier:
     """A fitted estimator of a network that was read."""
     request = json.loads(model.request())
-    schema = Schema._of(model.schema())
+    schema = as_said(Schema._of(model.schema()), json.loads(model.claim())["whose"])
     if schema.classes is None:
         raise ValueError("the network predicts a number; `privet predict` uses it")
     method = dict(request["method"])

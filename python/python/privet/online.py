@@ -5,7 +5,7 @@
 >>> rng = np.random.default_rng(0)
 >>> X = rng.uniform(-1, 1, size=(20_000, 2))
 >>> y = (X[:, 0] > 0).astype(int)
->>> model = PrivateOnlineClassifier(epsilon=2, horizon=20_000, bounds=(-1, 1), classes=[0, 1], batch=10)
+>>> model = PrivateOnlineClassifier(epsilon=2, horizon=20_000, bounds=(-1, 1), classes=[0, 1], features=2, batch=10)
 >>> for rows in np.array_split(np.arange(20_000), 20):
 ...     model = model.partial_fit(X[rows], y[rows])
 >>> bool((model.predict(X) == y).mean() > 0.8), model.certificate_.epsilon, model.steps_left_
@@ -19,7 +19,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -65,9 +64,10 @@ class StreamFile:
         return f"StreamFile(after step {self.after[-1] if self.after else 0}, epsilon = {claim.epsilon:g})"
 
 
-def _column_names(X: Any) -> list[Any] | None:
-    """The names of a frame's columns; nothing else has any."""
-    return list(nw.from_native(X, eager_only=True).columns) if _tables.is_frame(X) else None
+WHY_FEATURES = (
+    "features are missing: {what} would be taken from a record; accepted is {accepted}. The columns are public, and no record "
+    "may decide them for all others"
+)
 
 
 def _is_row(X: Any) -> bool:
@@ -119,6 +119,31 @@ def _is_bare(y: Any) -> bool:
     return not issubclass(kind, (list, tuple)) and kind is not range and not _is_of_kind(y, SEVERAL)
 
 
+def _length(y: Any) -> int | None:
+    """How many labels there are, where they can be counted. No code of a label's own class runs."""
+    kind = type(y)
+    if issubclass(kind, (list, tuple)):
+        return _records.row_length(y)
+    try:
+        return len(y)
+    except Exception:  # of a range that is longer than any list
+        return None
+
+
+def _is_one_label(y: Any) -> bool:
+    """Whether it is a list, array or column of one label. What else stands beside a single row is that row's label itself,
+    whatever it looks like."""
+    if _is_bare(y):
+        return False
+    shape = y.shape if isinstance(y, np.ndarray) or _tables.is_frame(y) else (_length(y),)
+    return tuple(shape) in ((1,), (1, 1))
+
+
+def _are_rows(cells: list[Any]) -> bool:
+    """Whether half of the entries or more are rows: one entry makes no row of objects a table of rows, nor a table a row."""
+    return 2 * sum(_records.row_length(cell) is not None or issubclass(type(cell), dict) for cell in cells) >= len(cells)
+
+
 def _is_series_of_one(y: Any) -> bool:
     """Whether it is the column of that row's label. Nothing is asked of what is of no library's own class."""
     kinds = (getattr(sys.modules.get(name), "Series", None) for name in ("pandas", "polars"))
@@ -148,11 +173,10 @@ class PrivateOnlineClassifier(BaseEstimator):
     delta : float, optional
         1/horizon² unless given.
     features : sequence of names, or int, optional
-        The columns, each a text or an integer: public, and never taken from a record. Needed by ``learn_one``, whose
-        rows are dictionaries with exactly these names, and by ``partial_fit`` of lists unless ``bounds`` has a number
-        for each column; arrays have their own number of columns. Frames need it too, since one that is made of
-        records has the columns of all of them; where it is a number they have the names of the first one, and where it is
-        names a column that a frame lacks is one without values.
+        The columns, each a text or an integer: public, and never taken from a record. Their names are needed by
+        ``learn_one``, whose rows are dictionaries with exactly these names, and by frames, since one that is made of
+        records has the columns of all of them: a column that a frame lacks is one without values. Their number is needed
+        unless ``bounds`` has a number for each column: lists and arrays are as wide as their records.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
     method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
@@ -185,27 +209,21 @@ class PrivateOnlineClassifier(BaseEstimator):
 
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> PrivateOnlineClassifier:
         """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``. An array of one dimension, or
-        a series, is one row, whatever is in it; of objects, and of another length than a row, it is as many rows as there
-        are labels."""
+        a series, is one row, whatever is in it, and so is its label; of objects, and with a label for each entry, it is as
+        many rows. What is given as the labels of a single row is its label unless there is one in it."""
         if classes is not None and self.classes is None:
             self.classes = classes
         X = self._rows_apart(_tables.collected(X), y)
-        names = _column_names(X) if self._names is None else None
-        if names is not None and self._width() is None:
-            raise ValueError(
-                "features are missing: a frame that is made of records has the columns that any one of them has, and the "
-                'model would have them too; accepted is a list such as features=["age", "dose"]'
-            )
-        if (_is_row(X) and not _is_series_of_one(y)) or (_is_lone(X) and _is_bare(y)):
+        if (_is_row(X) and not _is_series_of_one(y)) or (_is_lone(X) and not _is_one_label(y)):
             y = [y]
-        X, codes = self._numbers(X, learning=True), self._codes(y)
+        X, codes = self._numbers(X), self._codes(y)
         if len(codes) != len(X):
             raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
         unknown = codes == len(self.classes)
         X[unknown], codes[unknown] = np.nan, 0
         if not hasattr(self, "_stream"):
             with fitted_before(self):
-                self._begin(X.shape[1], names)
+                self._begin(X.shape[1])
         if self._waiting is not None:
             X, codes = np.vstack([self._waiting[0], X]), np.concatenate([self._waiting[1], codes])
         whole_batches = len(X) - len(X) % self._stream.batch
@@ -213,12 +231,20 @@ class PrivateOnlineClassifier(BaseEstimator):
         return self._take(X[:whole_batches], codes[:whole_batches])
 
     def _rows_apart(self, X: Any, y: Any) -> Any:
-        """An array of objects that is no row by its length, with a label for each entry, holds rows: NumPy makes it of
-        rows of several lengths."""
+        """An array of objects with a label for each of several entries holds rows: NumPy makes it of rows of several
+        lengths. Of as many entries as a row has, half must be rows."""
         if not (type(X) is np.ndarray and X.dtype.kind == "O" and X.ndim == 1) or _is_bare(y) or type(y) is range:
             return X
-        width = self._width()
-        return X.tolist() if width is not None and len(X) == len(y) != width else X
+        cells = X.tolist()
+        apart = len(cells) == _length(y) > 1 and (len(cells) != self._width() or _are_rows(cells))
+        return cells if apart else X
+
+    def _rows_asked(self, X: Any) -> Any:
+        """The same of rows that have no labels."""
+        if not (type(X) is np.ndarray and X.dtype.kind == "O" and X.ndim == 1):
+            return X
+        cells = X.tolist()
+        return cells if len(cells) != self._width() or _are_rows(cells) else X
 
     def flush(self) -> PrivateOnlineClassifier:
         """Learn from rows that wait for their batch to be whole: a short step."""
@@ -240,7 +266,7 @@ class PrivateOnlineClassifier(BaseEstimator):
         """Scores of rows by the newest model; of two classes above 0 is the second, of more a column for each."""
         if not hasattr(self, "_stream"):
             raise ValueError("nothing was learnt yet: call partial_fit or learn_one first")
-        scores = self._stream.scores(self._numbers(X))
+        scores = self._stream.scores(self._numbers(self._rows_asked(_tables.collected(X))))
         return scores if len(self.classes) == 2 else scores.reshape(len(self.classes), -1).T
 
     def predict(self, X: Any) -> np.ndarray:
@@ -252,7 +278,7 @@ class PrivateOnlineClassifier(BaseEstimator):
     def score(self, X: Any, y: Any) -> float:
         """The share of rows whose class is right."""
         texts = texts_of(self.classes)
-        return float(np.mean(codes_of(self.predict(X), texts) == self._codes(y)))
+        return float(np.mean(codes_of(self.predict(self._rows_apart(_tables.collected(X), y)), texts) == self._codes(y)))
 
     @property
     def weights_(self) -> np.ndarray:
@@ -290,10 +316,7 @@ class PrivateOnlineClassifier(BaseEstimator):
     def _row(self, x: Any) -> list[Any]:
         names = self._names
         if names is None:
-            raise ValueError(
-                "features are missing: the names of the columns are public, and the first record must not decide them for "
-                'all others; accepted is a list such as features=["age", "dose"]'
-            )
+            raise ValueError(WHY_FEATURES.format(what="the names of the columns", accepted='a list such as features=["age", "dose"]'))
         return _records.named_cells(x, names, alone=True) or []
 
     def _width(self) -> int | None:
@@ -308,36 +331,32 @@ class PrivateOnlineClassifier(BaseEstimator):
         low, high = self.bounds if self.bounds is not None and len(self.bounds) == 2 else (0.0, 0.0)
         return next((len(side) for side in (low, high) if np.ndim(side) == 1), None)
 
-    def _numbers(self, X: Any, *, learning: bool = False) -> np.ndarray:
+    def _numbers(self, X: Any) -> np.ndarray:
         """A copy of the rows as numbers, NaN where there is none: each cell and each row for itself."""
-        X = _tables.collected(X)
         check_unmasked("X", X, total=True)
-        width = self._width()
+        names, width = self._names, self._width()
         if _tables.is_frame(X):
-            X = _tables.numbers_of(X, read=self._frame_names(X), total=True, lacking=learning)
-        elif _is_row(X):
+            if names is None:
+                raise ValueError(WHY_FEATURES.format(what="the columns of a frame", accepted='a list such as features=["age", "dose"]'))
+            return np.array(_tables.numbers_of(X, read=names, total=True, lacking=True), dtype=np.float64)
+        if _is_row(X):
             X = (np.asarray(X) if _records.series_of(X) is None else _records.entries("X", X))[None, :]
-        # What is no table by its own shape is a list of rows, of which none may say how long the others are.
-        shaped = len(getattr(X, "shape", ())) == 2
-        if width is None and not shaped:
+        if width is None:
             raise ValueError(
-                "features are missing: how many columns a list has would be taken from a record; accepted are arrays and "
-                "frames, features=their names or number, or bounds with a number for each column"
+                WHY_FEATURES.format(
+                    what="how many columns there are", accepted="features=their names or number, or bounds with a number for each column"
+                )
             )
-        found = _records.matrix("X", X, width=None if shaped else width, total=True)
-        if width is not None and found.shape[1] != width:
-            raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
+        # What is no table by its own type and shape holds rows, of which each is of its own length.
+        shaped = _records.is_typed(X) and np.ndim(X) == 2
+        found = _records.matrix("X", X, width=None if shaped else width, names=names or (), total=True)
+        if found.shape[1] != width:
+            if found.shape[0] != 1:
+                raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
+            # A single row says so of itself alone.
+            found = np.full((1, width), np.nan)
         with np.errstate(all="ignore"):  # of long doubles
             return np.array(found, dtype=np.float64)
-
-    def _frame_names(self, X: Any) -> list[Any] | None:
-        """The columns that are read of a frame: the declared ones, or those of the first, which every other has."""
-        known = self.__dict__.get("feature_names_in_")
-        if self._names is not None or known is None:
-            return self._names
-        if set(_column_names(X) or ()) != set(known):
-            raise ValueError("X has other columns than the first frame; accepted are those, or features= with names")
-        return list(known)
 
     def _codes(self, y: Any) -> np.ndarray:
         """The place of each label; one beyond for what is none of the classes, whose row is an empty slot."""
@@ -346,7 +365,7 @@ class PrivateOnlineClassifier(BaseEstimator):
         alone = isinstance(y, str) or not hasattr(y, "__len__") or np.ndarray is type(y) and y.ndim == 0
         return codes_of(flat_labels([y] if alone else y, total=True), texts_of(self.classes), total=True)
 
-    def _begin(self, n_features: int, names: list[Any] | None) -> None:
+    def _begin(self, n_features: int) -> None:
         if self.horizon is None:
             raise ValueError("horizon is missing: the noise is planned for a number of rows")
         check_exclusive(self.bounds, self.data_norm, None)
@@ -375,7 +394,7 @@ class PrivateOnlineClassifier(BaseEstimator):
             prior_fits=prior_fits(self),
         )
         self.n_features_in_ = n_features
-        names = self._names if names is None else names
+        names = self._names
         if names is not None:
             self.feature_names_in_ = np.empty(len(names), dtype=object)
             self.feature_names_in_[:] = names

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _records, _tables, _units
-from privet._cells import VOID, anyone, identifier, number, number_or_nan
+from privet._cells import VOID, anyone, identifier, number, number_or_nan, plain
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, WHY_EPSILON, listed, optional_number, whole
@@ -85,6 +85,8 @@ class PrivateRecommender(BaseEstimator):
     def fit(self, ratings: Any, y: Any = None, *, ledger: Any = None) -> PrivateRecommender:
         """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
 
+        A frame is read by the places of its columns: of one that is made of dictionaries name them
+        (``frame[["user", "item", "rating"]]``), since their order may be that of the first one's keys.
         Of an item that a user rates twice the last rating counts. With a ``ledger`` the fit is paid for; a user is
         whoever a frame's first column says, under its name, and of arrays and iterables whoever
         ``Ledger(..., unit=...)`` names. Blanks around an identifier do not count.
@@ -120,7 +122,7 @@ class PrivateRecommender(BaseEstimator):
                 method=self.method,
                 settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
                 seed=seed_of(self.random_state),
-                paid=paid_by(ledger),
+                paid=paid_by(ledger, None),
             )
             self._set(release)
         return self
@@ -176,11 +178,17 @@ def _triples(ratings: Any, total: bool) -> Iterator[Any]:
     ratings = _tables.collected(ratings)
     if _tables.is_frame(ratings):
         frame = nw.from_native(ratings, eager_only=True)
-        if len(frame.columns) != 3:
-            raise ValueError(f"ratings have {len(frame.columns)} columns; users, items and ratings are accepted")
-        users, *rest = (frame.get_column(name) for name in frame.columns)
+        names = frame.columns
+        if len(names) < 3 or (len(names) > 3 and not total):
+            raise ValueError(f"ratings have {len(names)} columns; users, items and ratings are accepted")
+        users, *rest = (frame.get_column(name) for name in names[:3])
         people = _units.exact_cells("users", users.to_native(), total=total)
-        return zip(people, *map(_records.cells_of, rest), strict=True)
+        # One record of four parts gives a frame of triples another column, where all others have nothing. One that has a
+        # name is of records with names, of which none but the first three are read.
+        beyond = [frame.get_column(name) for name in names[3:] if not isinstance(name, str)]
+        longer = [any(plain(cell) is not None for cell in cells) for cells in zip(*map(_records.cells_of, beyond), strict=True)]
+        triples = zip(people, *map(_records.cells_of, rest), strict=True)
+        return (None if more else triple for triple, more in zip(triples, longer, strict=True)) if beyond else triples
     if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and ratings.dtype.kind not in "OT":
         users, *rest = ratings.T
         cells = (_records.cells_in(column, total=total) for column in rest)

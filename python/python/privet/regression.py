@@ -14,7 +14,7 @@ from privet import _privet
 from privet._base import Linear, PrivateEstimator
 from privet._coefficients import coefficients
 from privet._parameters import parameter, parameters
-from privet._refusals import numbers
+from privet._refusals import numbers, target_of
 from privet.schema import Schema
 
 
@@ -88,7 +88,7 @@ class _Regressor(RegressorMixin, PrivateEstimator):
         number, which counts as the nearest within the bounds."""
         check_is_fitted(self)
         schema = Schema._of(self.model_.schema())
-        y, predicted = numbers(y, total=schema.is_total), self.predict(X)
+        y, predicted = numbers(target_of(y, schema), total=schema.is_total), self.predict(X)
         if not schema.is_total or len(y) != len(predicted):
             return y, predicted, weights
         kept = np.isfinite(y)

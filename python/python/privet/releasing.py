@@ -131,7 +131,7 @@ class Releaser(BaseEstimator):
         records = _privet.Records(_given(table, part, groups), part._checked, private_count)
         planned = self._plan(public, rows or records.rows)
         with Finishing():
-            self.released_ = Release(planned.run_on(records, seed_of(self.random_state), paid_by(ledger)))
+            self.released_ = Release(planned.run_on(records, seed_of(self.random_state), paid_by(ledger, groups)))
             self.certificate_ = self.released_.certificate
         return self
 

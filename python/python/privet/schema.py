@@ -32,6 +32,9 @@ from privet import _privet
 from privet._masks import is_masked
 from privet._numbers import SMALL, listed, whole
 
+UNNAMED = "(not named)"
+"""What the unit's column is called where groups have no name: then nobody knows whether those of two fits are the same."""
+
 
 def number(
     low: float,
@@ -230,6 +233,7 @@ class Schema:
         if others is not None:
             draft["target"]["others"] = label_text(others)
         if unit is not None:
+            check_unit(unit)
             records = 1 if max_records is None else whole("max_records", max_records, below=SMALL)
             draft["unit"] = {"column": unit, "max_records": records}
             if unit_spelling != "text":
@@ -247,17 +251,25 @@ class Schema:
     @classmethod
     def from_dict(cls, draft: Mapping[str, Any]) -> Schema:
         """From a mapping with the keys of a schema file."""
-        return cls._of(_privet.Schema(draft_text(draft)))
+        return cls._given(_privet.Schema(draft_text(draft)))
 
     @classmethod
     def from_toml(cls, text: str) -> Schema:
         """From the text of a schema file."""
-        return cls._of(_privet.Schema.from_toml(text))
+        return cls._given(_privet.Schema.from_toml(text))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
         """From a schema file."""
-        return cls._of(_privet.Schema.load(os.fspath(path)))
+        return cls._given(_privet.Schema.load(os.fspath(path)))
+
+    @classmethod
+    def _given(cls, checked: _privet.Schema) -> Schema:
+        """One that somebody wrote, or that privet made for groups without a name."""
+        unit = checked.unit
+        if unit is not None and unit.rstrip("_") != UNNAMED:
+            check_unit(unit)
+        return cls._of(checked)
 
     def to_dict(self) -> dict[str, Any]:
         """A mapping with the keys of a schema file."""
@@ -312,6 +324,27 @@ class Schema:
     def __repr__(self) -> str:
         kind = "classes" if self.classes is not None else "a number"
         return f"Schema({len(self.features)} features, target {self.target!r}: {kind})"
+
+
+def check_unit(unit: Any) -> None:
+    """Refuses privet's own word for groups without a name: whoever is called so is nobody in particular, and would be paid
+    for as anybody."""
+    if str(unit).strip().startswith(UNNAMED):
+        raise ValueError(
+            f"unit begins with {UNNAMED!r}, which is privet's own word for groups without a name; accepted is the name of the "
+            "column that says whose a row is"
+        )
+
+
+def as_said(schema: Schema, whose: Mapping[str, Any]) -> Schema:
+    """The schema of a release, whose unit has the name that the certificate says: none, where it was made up by 0.2.0."""
+    if schema.unit is None or schema.unit.startswith(UNNAMED) or whose["kind"] != "not-said":
+        return schema
+    draft = schema.to_dict()
+    name, taken = UNNAMED, {column["name"] for column in draft.get("columns", [])}
+    while name in taken:
+        name += "_"
+    return Schema._of(_privet.Schema(draft_text(draft | {"unit": draft["unit"] | {"column": name}})))
 
 
 def draft_text(draft: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _records, _tables
+from privet._array_schema import feature_names
 from privet._base import Normed, PrivateEstimator
 from privet._cells import VOID
 from privet._certificate import Certificate, Plan
@@ -30,6 +31,18 @@ def _real(frame: Any) -> Any:
             frame = frame.copy()
             frame.isetitem(place, np.where(cells.imag != 0, np.nan, cells.real))
     return frame
+
+
+def _declared_columns(X: Any, schema: Schema) -> Any:
+    """The schema's columns of a frame, in its order and under its names."""
+    found = _tables.meant(_tables.names_of(X), schema.features, total=schema.is_total)
+    lacking = [name for name in schema.features if name not in found]
+    if lacking and list(schema.features) == feature_names(len(schema.features), None):
+        # Those of an array, which nobody declared: by their places.
+        return X
+    if lacking:
+        raise ValueError(f"X has no column {lacking[0]!r}, which the schema names")
+    return _tables.renamed(X, found)
 
 
 @parameters
@@ -132,9 +145,12 @@ class PrivateFeatureSelector(SelectorMixin, Normed, PrivateEstimator):
         self.certificate_ = Certificate._of(model)
 
     def transform(self, X: Any) -> Any:
-        """The chosen columns. Of a list each cell is taken for itself: what stands in one row makes no other another."""
+        """The chosen columns: of a frame by their names, where there is a schema, and of all else by their places in it. Of a
+        list each cell is taken for itself: what stands in one row makes no other another."""
         X = _tables.collected(X)
         total = self._is_total()
+        if self.schema is not None and _tables.is_frame(X):
+            X = _declared_columns(X, as_schema(self.schema))
         if sparse.issparse(X):
             X = _tables.sound_sparse("X", _tables.real_sparse(X) if total else X)
         elif total and _records.is_typed(X) and np.asarray(X).dtype.kind in "cmMV":
@@ -155,8 +171,7 @@ class PrivateFeatureSelector(SelectorMixin, Normed, PrivateEstimator):
         return tags
 
     def _cells(self, X: Any, schema: Schema) -> np.ndarray:
-        names = getattr(self, "feature_names_in_", schema.features)
-        columns = _tables.cells_of_array(X, names, total=schema.is_total)
+        columns = _tables.cells_of_array(X, schema.features, total=schema.is_total)
         found = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
         for place, column in enumerate(columns):
             found[:, place] = [None if cell is VOID else cell for cell in _records.objects(column)]

@@ -29,12 +29,12 @@ from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._parameters import parameter, parameters
 from privet._pipelines import fitted_before, hand_over, prior_fits
-from privet._refusals import flat_labels
+from privet._refusals import flat_labels, target_of
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
 from privet.ledger import paid_by
-from privet.schema import Schema, as_schema
+from privet.schema import Schema, as_said, as_schema
 
 
 @parameters
@@ -103,13 +103,13 @@ class PrivateTuner(BaseEstimator):
         private_count = self.neighbours == "add-remove" or public.unit is not None
         if private_count and self.n_rows is None:
             raise rows_missing(self.neighbours)
-        table = _with_target(X, flat_labels(_tables.collected(y), total=public.is_total), public)
+        table = _with_target(X, flat_labels(target_of(y, public), total=public.is_total), public)
         rows = len(y) if self.n_rows is None else self.n_rows
         plan = self._plan(public, rows)
         part = Schema._of(plan.schema())
         records = _privet.Records(_given(table, part, groups), part._checked, private_count, any_storage=False)
         with Finishing():
-            self._set(plan.run_on(records, seed_of(self.random_state), paid_by(ledger)))
+            self._set(plan.run_on(records, seed_of(self.random_state), paid_by(ledger, groups)))
         return self
 
     def plan(self, n_rows: int) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class PrivateTuner(BaseEstimator):
         methods = [dict(method) for method in request["candidates"]]
         tuner = cls(
             [{"method": method.pop("name"), **method} for method in methods],
-            schema=Schema._of(release.schema()),
+            schema=as_said(Schema._of(release.schema()), json.loads(release.claim())["whose"]),
             epsilon=budget.get("epsilon"),
             delta=budget.get("delta"),
             trials=request["trials"],
@@ -223,8 +223,9 @@ def _with_target(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
     if isinstance(X, Mapping):
         table = dict(X)
     elif _tables.is_frame(X):
-        names = list(getattr(X, "column_names", None) or X.columns)
-        table = {name: X[name] for name in names}
+        wanted = [*schema.features, *([schema.unit] if schema.unit else [])]
+        found = _tables.meant(_tables.names_of(X), wanted, total=schema.is_total)
+        table = {name: X[column] for name, column in found.items()}
     else:
         cells = _tables.cells_of_array(X, schema.features, total=schema.is_total)
         table = dict(zip(schema.features, cells, strict=True))

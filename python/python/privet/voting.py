@@ -170,6 +170,9 @@ class PrivateVote(Normed, _Classifier):
         by_place = self.schema is None or as_schema(self.schema)._checked.number_features is not None
         listed = by_place and not hasattr(public, "shape")
         self._public = _records.matrix("public", public) if listed else public
+        # How the student reads rows, which is for nobody's record to decide.
+        self._public_is_numbers = _is_numbers(self._public)
+        self._public_names = _tables.names_of(public) if _tables.is_frame(public) else None
         with Finishing():
             try:
                 super().fit(X, y, groups=groups, **refused)
@@ -323,14 +326,18 @@ class PrivateVote(Normed, _Classifier):
         encoded = judged._checked.encode(self._encodable(X))
         good = np.flatnonzero(np.any(encoded, axis=1))
         found = np.full(len(encoded), self.classes_[np.argsort(self._order)[0]], dtype=self.classes_.dtype)
-        if _tables.is_frame(X) or sparse.issparse(X) or _records.is_typed(X):
-            X = _plain_objects(X)
-        elif schema._checked.number_features is not None:
-            X = _records.matrix("X", X, width=self.n_features_in_, total=True)
-        else:
-            names = getattr(self, "feature_names_in_", schema.features)
-            cells = map(_plain_cells, _tables.cells_of_array(X, names, total=True))
-            X = [list(row) for row in zip(*cells, strict=True)]
+        numbers = schema._checked.number_features is not None or getattr(self, "_public_is_numbers", False)
+        if _tables.is_frame(X):
+            X = _plain_objects(self._as_public(X, schema))
+        elif sparse.issparse(X):
+            X = _tables.real_sparse(X)
+        elif not _is_numbers(X):
+            if numbers:
+                width = len(schema.features) or self.n_features_in_
+                X = _records.matrix("X", X, width=width, names=schema.features, total=True)
+            else:
+                cells = map(_plain_cells, _tables.cells_of_array(X, schema.features, total=True))
+                X = [list(row) for row in zip(*cells, strict=True)]
         if isinstance(X, np.ndarray) and X.dtype.kind == "f":
             X = _stood_in(X, schema)
         unread = self._predict_parts(X, good, found)
@@ -342,6 +349,15 @@ class PrivateVote(Normed, _Classifier):
                 stacklevel=3,
             )
         return found
+
+    def _as_public(self, X: Any, schema: Schema) -> Any:
+        """A frame with the columns that the student knows, and no others that a record may have: those of the public one,
+        or where that has no names the schema's."""
+        names = getattr(self, "_public_names", None) or list(schema.features)
+        if not all(isinstance(name, str) for name in names):
+            return X
+        found = _tables.meant(_tables.names_of(X), names, total=True)
+        return _tables.renamed(X, found) if names and len(found) == len(names) else X
 
     def _predict_parts(self, X: Any, places: np.ndarray, found: np.ndarray) -> int:
         """Predicts the rows at these places, in halves where the student fails; how many it cannot read alone."""
@@ -381,13 +397,19 @@ def _plain_cells(cells: Any) -> list[Any]:
     return [None if cell is VOID else cell for cell in _records.objects(cells, total=True)]
 
 
+def _is_numbers(X: Any) -> bool:
+    """Whether it is an array of real numbers."""
+    return not _tables.is_frame(X) and not sparse.issparse(X) and _records.is_typed(X) and np.asarray(X).dtype.kind in "iufb"
+
+
 def _plain_objects(X: Any) -> Any:
-    """The same table, in whose columns of objects every cell was read for itself."""
+    """The same table, in whose columns of objects every cell was read for itself, and in those that one cell may have made
+    complex."""
     if not hasattr(X, "isetitem"):
         return X
     X = X.copy()
     for place, kind in enumerate(X.dtypes):
-        if kind == np.dtype(object):
+        if isinstance(kind, np.dtype) and kind.kind in "Oc":
             found = np.empty(len(X), dtype=object)
             found[:] = _plain_cells(X.iloc[:, place].to_numpy().tolist())
             X.isetitem(place, found)
