@@ -80,7 +80,7 @@ def fit(
     epsilon, delta : float
         The budget; delta is 1/n² unless given.
     method : str
-        A learner that asks for sums: ``"auto"``, ``"gd"``, ``"centred-gd"``, ``"sgd"``, ``"amp"``, ``"ssp"``,
+        A learner that asks for sums: ``"auto"``, ``"gd"``, ``"centred-gd"``, ``"placed-gd"``, ``"sgd"``, ``"amp"``, ``"ssp"``,
         ``"objective"``, ``"output"``, ``"linear"``. One that needs more of a table refuses.
     loss : str, optional
         ``"logistic"`` for classes and ``"squared"`` for a number unless given.

@@ -183,6 +183,10 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
                     "by an upper bound from public numbers and the released mean (to first order, and if the \
                      descent was stable, which is assumed)"
                 }
+                "placed-gd" => {
+                    "by an upper bound from public numbers, the released knots and the released mean (to first order, and \
+                     if the descent was stable, which is assumed)"
+                }
                 "gd" | "sgd" => "by an upper bound from public numbers (to first order)",
                 _ => "from the noise added to the weights",
             }

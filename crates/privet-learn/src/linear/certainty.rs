@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `output`, `psgd`, `psgd-strong`, `averaged` | of the noise added | exact |
 //! | `ssp` | noisy moments ([`crate::linear::ssp`]) | estimated |
-//! | `gd`, `sgd`, `centred-gd` | gain times a step's noise ([`crate::linear`]) | bound to first order |
+//! | `gd`, `sgd`, `centred-gd`, `placed-gd` | gain times a step's noise ([`crate::linear`]) | bound to first order |
 //! | `amp`, `objective`, `linear` | ‖b‖/λ and the output noise | proved bound, mostly wide |
 //! | `gd`, `centred-gd`, `amp` if `intervals = bought` | noisy curvature ([`super::curvature`]) | estimated |
 //! | others | – | not known |

@@ -8,6 +8,7 @@ use privet_learn::{METHODS, Task};
 const EXACT: &[&str] = &[
     "gd",
     "centred-gd",
+    "placed-gd",
     "dp-ight",
     "sgd",
     "ssp",
