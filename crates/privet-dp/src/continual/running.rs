@@ -76,7 +76,7 @@ impl Running {
             }
             Factor::SquareRoot => {
                 self.memory.push(noisy.to_vec());
-                let c = square_root(self.steps);
+                let c = square_root(self.heard);
                 self.sum.fill(0.0);
                 for (y, c) in self.memory.iter().zip(c.iter().rev()) {
                     self.sum.iter_mut().zip(y).for_each(|(sum, y)| *sum += c * y);
