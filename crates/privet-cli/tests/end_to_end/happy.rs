@@ -57,7 +57,8 @@ fn every_method_listed_works_on_dense_and_sparse_rows() {
     let methods = dense.ok_json("methods --json");
     let names = methods.as_array().unwrap().iter().map(|method| method["name"].as_str().unwrap());
     let mut tried = 0;
-    for name in names.filter(|name| *name != "non-private") {
+    // placed-gd is for open numbers, as auto takes them.
+    for name in names.filter(|name| !["non-private", "placed-gd"].contains(name)) {
         // Squared loss for the methods that accept no other.
         let squared = matches!(name, "ssp" | "linear" | "linear-rotated");
         let loss = if squared { "--loss squared" } else { "" };

@@ -75,6 +75,7 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
+use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::{PlanNumbers, settings};
@@ -109,7 +110,10 @@ pub const INFO: Info<LearnerFacts> = Info {
     noisy: "counts of every number's bins, the sum of all rows, the sizes of both classes, and the sum of all gradients at \
             each step",
     private: true,
-    covers: gd::COVERS,
+    covers: MethodCoverage {
+        several: Coverage::one_problem("give two classes as target, or method centred-gd"),
+        ..gd::COVERS
+    },
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 

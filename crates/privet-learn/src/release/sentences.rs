@@ -303,13 +303,10 @@ mod tests {
     /// A reworded note of a run whose old words have no row fails here.
     #[test]
     fn every_note_of_a_run_has_a_row() {
-        use crate::linear::predicted::HOPELESS_NOTE;
         use crate::release::conditions::CLASSES_FROM_RECORDS;
         use crate::release::run::SIMULATED;
         use privet_dp::gate::{FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE};
-        for note in
-            [CLASSES_FROM_RECORDS, SIMULATED, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE, HOPELESS_NOTE]
-        {
+        for note in [CLASSES_FROM_RECORDS, SIMULATED, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE] {
             assert!(OF_A_RUN.iter().any(|(own, _)| *own == note), "no row for: {note}");
         }
     }

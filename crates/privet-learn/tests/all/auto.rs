@@ -56,9 +56,14 @@ const SHAPES: [(u64, usize, usize, f64); 8] = [
 #[test]
 fn it_chooses_by_what_can_be_learnt() {
     let square = |rows: u64| (rows as f64).powi(-2);
-    assert_eq!(chosen(&auto(36_177, 104, 2, 0.1, square(36_177))), "centred-gd");
+    assert_eq!(chosen(&auto(36_177, 20, 2, 0.1, square(36_177))), "placed-gd");
     assert_eq!(
-        chosen(&auto(8_000, 40, 2, 0.1, square(8_000))),
+        chosen(&auto(36_177, 104, 2, 0.1, square(36_177))),
+        "centred-gd",
+        "too little for placed knots in each of so many columns"
+    );
+    assert_eq!(
+        chosen(&auto(4_000, 40, 2, 0.1, square(4_000))),
         "gd",
         "a mean is not worth its price"
     );
@@ -122,18 +127,19 @@ fn numbers_bend_as_far_as_the_budget_can_tell() {
     let at = |rows: u64, columns: usize, classes: usize, epsilon: f64| {
         unfolded(&auto(rows, columns, classes, epsilon, (rows as f64).powi(-2)))
     };
-    assert_eq!(at(36_177, 7, 2, 0.1), (4, false));
-    assert_eq!(at(36_177, 7, 2, 1.0), (6, false));
+    assert_eq!(at(36_177, 7, 2, 1.0), (241, false), "the grid of placed knots");
+    assert_eq!(at(9_000, 7, 2, 0.1), (3, false), "too little for placed knots");
+    assert_eq!(at(36_177, 7, 3, 1.0), (5, false), "three classes");
     assert_eq!(at(500, 7, 2, 0.1), (0, false), "too little to tell a bend from noise");
     assert_eq!(at(464_809, 11, 2, 1.0), (9, true));
-    assert_eq!(at(464_809, 40, 2, 1.0), (9, false), "too many pairs");
+    assert_eq!(at(464_809, 40, 2, 1.0), (241, false), "too many pairs");
     assert_eq!(at(2_000, 400, 2, 0.5), (0, false), "more hats than the budget is worth");
     assert_eq!(at(20_000, 17, 26, 0.1), (0, false), "shared among many classes");
     assert_eq!(at(20_000, 9, 0, 1.0), (0, false), "a number");
     assert_eq!(unfolded(&auto(36_177, 7, 2, 1.0, 0.0)), (0, false), "no δ");
     let mut last = 0;
     for epsilon in [0.03, 0.1, 0.3, 1.0, 3.0, 10.0] {
-        let (hats, _) = at(36_177, 7, 2, epsilon);
+        let (hats, _) = at(36_177, 7, 3, epsilon);
         assert!(hats >= last, "more budget, no fewer bends");
         last = hats;
     }
@@ -193,7 +199,7 @@ fn it_is_smooth_in_rows_and_columns() {
 fn what_was_chosen_is_written_down() {
     let planned = auto(1_000, 5, 2, 1.0, 1e-6);
     let again = plan(planned.request()).unwrap();
-    assert_eq!(chosen(&again), "centred-gd");
+    assert_eq!(chosen(&again), "placed-gd");
     assert_eq!(again.events(), planned.events());
     assert_eq!(again.request(), planned.request());
 }

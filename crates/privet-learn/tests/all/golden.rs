@@ -62,10 +62,11 @@ fn every_released_certificate_verifies_or_is_void() {
 }
 
 /// Methods with the first version that has them.
-const LATER: [(&str, &str); 6] = [
+const LATER: [(&str, &str); 7] = [
     ("averaged", "0.3.0"),
     ("centred-gd", "0.2.0"),
     ("chosen-amp", "0.2.0"),
+    ("placed-gd", "0.3.0"),
     ("two-stage", "0.3.0"),
     ("dp-ight", "0.3.0"),
     ("dpsl-kt", "0.3.0"),

@@ -31,6 +31,7 @@ const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("gd", Neighbours::ReplaceOne, 1e-6, 3),
     ("gd", Neighbours::AddRemove, 1e-6, 3),
     ("centred-gd", Neighbours::AddRemove, 1e-6, 3),
+    ("placed-gd", Neighbours::AddRemove, 1e-6, 97),
     ("sgd", Neighbours::AddRemove, 1e-6, 97),
     ("psgd", Neighbours::ReplaceOne, 1e-6, 3),
     ("psgd-strong", Neighbours::AddRemove, 1e-6, 3),

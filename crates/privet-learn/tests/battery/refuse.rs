@@ -67,7 +67,8 @@ fn cases() -> impl Iterator<Item = Case> {
 fn rows_and_targets_that_the_theorem_excludes_are_refused_before_noise() {
     for case in cases() {
         let (name, plan, good) = (case.task.method.name(), case.plan(), case.data(5));
-        let long = with_values(&good, |values, _| values[0] = 1.5);
+        let radius = plan.facts().radius as f32;
+        let long = with_values(&good, |values, _| values[0] = 1.5 * radius);
         let classes = |code: u32, count| {
             let mut codes = vec![0; ROWS];
             codes[17] = code;
