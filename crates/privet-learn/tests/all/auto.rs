@@ -44,9 +44,9 @@ fn chosen(plan: &Plan) -> &'static str {
 /// (n, p, K, ε) of typical tables.
 const SHAPES: [(u64, usize, usize, f64); 8] = [
     (8_000, 40, 2, 0.1),
-    (36_177, 104, 2, 0.1),
+    (36_177, 140, 2, 0.1),
     (36_177, 104, 2, 1.0),
-    (56_000, 114, 2, 0.1),
+    (56_000, 200, 2, 0.1),
     (464_809, 54, 7, 1.0),
     (52_000, 785, 10, 1.0),
     (1_600, 2_000, 2, 0.1),
@@ -67,7 +67,8 @@ fn it_chooses_by_what_can_be_learnt() {
         "gd",
         "a mean is not worth its price"
     );
-    assert_eq!(chosen(&auto(52_000, 785, 10, 1.0, square(52_000))), "gd");
+    assert_eq!(chosen(&auto(52_000, 785, 10, 1.0, square(52_000))), "centred-gd");
+    assert_eq!(chosen(&auto(52_000, 785, 10, 0.01, square(52_000))), "gd");
     assert_eq!(chosen(&auto(1_600, 2_000, 2, 0.1, square(1_600))), "frank-wolfe");
     assert_eq!(chosen(&auto(36_177, 104, 2, 1.0, 0.0)), "amp");
     assert_eq!(chosen(&auto(5_000, 20, 0, 1.0, square(5_000))), "ssp");
