@@ -597,7 +597,7 @@ mod tests {
         let runs = [(0, 5), (5, wide), (5 + wide, 1)].map(|(first, count)| Run { first, count });
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..count {
-            if random.next() % 16 > 0 {
+            if !random.next().is_multiple_of(16) {
                 for run in &runs[..2] {
                     let (at, share) = (random.next() as u32 % run.count, random.next() % 9);
                     let share = share as f32 / 8.0;
