@@ -24,7 +24,7 @@ pub struct Data {
 impl Data {
     /// Prints the message.
     pub fn run(self) -> Result<(), Failure> {
-        Err(Failure::input(format!("privet data: {WORDS}")))
+        Err(Failure::input(format!("privet data: {LEFT_OUT_MESSAGE}")))
     }
 }
 

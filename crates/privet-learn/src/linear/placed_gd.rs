@@ -2,9 +2,9 @@
 //! levels.
 //!
 //! Evenly spaced knots miss a skewed number: most records lie between two of them. LocalRecords a histogram of
-//! every number is bought, knots are placed where it is dense ([`super::placement`]), and a number enters
-//! as itself, as its place among the knots, and as hats at even and at placed ones ([`super::features`]). Rows are levels: a number at the nearest of
-//! [`GRID`] even knots, a category at its value, so that a pass over a row is a look-up and an integer
+//! every number is bought, knots are placed where it is dense (`placement.rs`), and a number enters
+//! as itself, as its place among the knots, and as hats at even and at placed ones (`features.rs`). Rows are levels: a number at the nearest of
+//! 241 even knots, a category at its value, so that a pass over a row is a look-up and an integer
 //! addition a column ([`privet_optim::sum::LevelGradient`]).
 //!
 //! **Theorem.** Let a unit own at most k records; let a row's features F (a function of its codes) have
@@ -33,7 +33,7 @@
 //! ([`privet_optim::sum::LinearImage`]): no rounding but each record's own truncation toward 0, before
 //! the noise's grid, which is charged.
 //!
-//! **Settings.** [`SHARES`] of μ² go to the histogram, the mean and the classes (these from e = 2,000 on),
+//! **Settings.** 4, 3 and 1 % of μ² go to the histogram, the mean and the classes (these from e = 2,000 on),
 //! the rest to the descent.
 //!
 //! - `knots` K: e^⅕ from 3 to 12 unless given, e as in [`super::auto`], and fewer where there would be
@@ -51,7 +51,7 @@
 //!
 //! Constants were chosen on ten public tables (`docs/tuning-log.md`).
 //!
-//! **Model.** ⟨F, θ⟩ is a table over levels, piecewise linear between the knots of [`GRID`]: it is released as
+//! **Model.** ⟨F, θ⟩ is a table over levels, piecewise linear between those 241 knots: it is released as
 //! weights of encoded columns, beside knots and mean ([`Placed`]), so that a raw cell's score needs no
 //! level.
 //!

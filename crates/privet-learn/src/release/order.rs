@@ -13,12 +13,12 @@
 //!
 //! Each step takes the result of the step before, so that no caller can read before it has reserved, or
 //! draw before its table was recognised. The types do not say that the rows drawn from are those that
-//! were read: [`Read::draw`] and [`Read::spend_whole`] take any table, and giving the one that was read
+//! were read: [`ReadPlan::draw`] and [`ReadPlan::spend_whole`] take any table, and giving the one that was read
 //! is up to the caller.
 //!
 //! ```text
-//!  Draft ──reserve(payer)──► Reserved ──read──► Read ──draw──► Unsettled ──settle──► Released
-//!    └──paid_before(payer)──► PaidBefore ──read──► its rows
+//!  ReleaseDraft ──reserve(payer)──► ReservedPlan ──read──► ReadPlan ──draw──► UnsettledRelease ──settle──► Released
+//!       └──paid_before(payer)──► PaidBefore ──read──► its rows
 //! ```
 //!
 //! Streams and parties leave at [`ReadPlan::spend_whole`] and [`ReadPlan::spend`]: their draws follow a journal.

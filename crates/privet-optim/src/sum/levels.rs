@@ -136,7 +136,7 @@ pub struct LevelCounts {
     pub runs: Runs,
 }
 
-/// The exact sums of q·1[code] for each code, of q, and of p: see the module's documentation.
+/// The exact sums of q over the records at each code, of q, and of p: see the module's documentation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelGradient {
