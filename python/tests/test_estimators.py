@@ -50,7 +50,7 @@ def test_a_plan_needs_no_data_and_is_what_is_executed(table):
     model = logistic()
     plan = model.plan(n_rows=2000, n_features=3)
     assert model.fit(X, y).plan_ == plan
-    assert plan.method == "centred-gd" and plan.columns > 4
+    assert plan.method == "placed-gd" and plan.columns > 4
     assert logistic(method="amp").plan(n_rows=2000, n_features=3).columns == 4
     assert any(name.endswith("noise") for name in plan.settings)
     with pytest.raises(ValueError, match="n_features is missing"):

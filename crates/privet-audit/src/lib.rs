@@ -20,7 +20,7 @@
 //! | … of trained networks, by a planted record and from a single run | [`networks`] |
 //! | … of sums among parties, by a coalition | [`parties`] |
 //! | … of whatever is offered, by its declaration | [`declared`] |
-//! | … of a plan of any other family | [`planned`] |
+//! | … of a plan of any other family | [`planned_target`] |
 //! | … from a single run | [`one_run`] |
 //! | laws of the samplers | [`samplers`] |
 //! | low bits that identify a neighbour | [`bits`]; the phase of b on its grid: [`phase`] |

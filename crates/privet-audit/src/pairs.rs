@@ -81,7 +81,7 @@ impl fmt::Display for Pair {
 /// The word for rows whose numbers are at levels, and which no clip touches.
 pub(crate) const LEVELS: &str = "levels";
 
-/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1 (or [`LEVELS`]), with two classes or
+/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1 (`levels`: at levels and not clipped), with two classes or
 /// a numeric target.
 pub fn schema(columns: usize, norm: &str, classes: bool) -> Result<Schema, AuditError> {
     let levels = norm == LEVELS;

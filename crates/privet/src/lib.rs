@@ -89,7 +89,7 @@
 //! // Plan before data: whatever decides the guarantee is a function of public facts.
 //! let task = Erm { loss: Loss::Logistic, method: "amp".parse()? };
 //! let request = Request::new(schema, 1000, Neighbours::ReplaceOne, task);
-//! let plan = privet::plan(&request.within(Budget::new(1.0, 1e-6)?))?;
+//! let plan = privet::plan(&request.with_budget(Budget::new(1.0, 1e-6)?))?;
 //! assert_eq!(plan.guarantee().map(|guarantee| guarantee.epsilon), Some(1.0));
 //!
 //! // Run it. What comes out is a release: noised weights with their certificate.

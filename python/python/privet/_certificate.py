@@ -32,7 +32,7 @@ class Plan:
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=10_000, n_features=20)
     >>> plan.method, plan.epsilon, plan.delta
-    ('centred-gd', 1.0, 1e-08)
+    ('placed-gd', 1.0, 1e-08)
     """
 
     method: str

@@ -270,7 +270,7 @@ class PrivateClassifier(_Weighed, _Probabilities):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = PrivateClassifier(epsilon=4, method="auto", bounds=(0, 16), classes=range(10)).fit(X, y)
     >>> model.plan_.method, bool(model.score(X, y) > 0.6)
-    ('gd', True)
+    ('centred-gd', True)
     """
 
     loss: Any = parameter(default="logistic", after="method")
