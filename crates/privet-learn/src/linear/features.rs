@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// fits a byte.
 pub(crate) const GRID: u32 = 241;
 
+/// The least number of columns of a run whose codes do not fit two bytes.
+const LARGEST_CODE: u32 = u16::MAX as u32;
+
 /// Fractional bits of features.
 const BITS: u32 = 20;
 /// The unit of features.
@@ -41,9 +44,12 @@ pub(crate) struct Features {
 }
 
 impl Layout {
-    /// The layout of these levels; `None` if a number has other knots than [`GRID`].
+    /// The layout of these levels; `None` if a number has other knots than [`GRID`], or a column more values
+    /// than codes.
     pub fn of(levels: &[Levels], hats: u32) -> Option<Self> {
-        let fits = |level: &Levels| level.knots == 0 || level.knots == GRID;
+        let fits = |level: &Levels| {
+            (level.knots == 0 || level.knots == GRID) && level.count < LARGEST_CODE
+        };
         let runs = levels.iter().map(|level| (level.first, level.count, level.knots)).collect();
         (!levels.is_empty() && levels.iter().all(fits)).then_some(Self { runs, hats })
     }
@@ -226,6 +232,12 @@ impl Features {
             }
         }
         all
+    }
+
+    /// For each encoded column, true if it is of a code.
+    pub fn coded(&self, columns: usize) -> Vec<bool> {
+        let ones = vec![1.0; self.columns.len()];
+        self.at_columns(&ones, columns).iter().map(|one| *one > 0.0).collect()
     }
 
     /// The coefficients of the features in a sum of the weights of columns.

@@ -1,11 +1,11 @@
 //! `placed-gd`: knots where records are, then [`super::centred_gd`] on features at them, over rows of
 //! levels.
 //!
-//! Evenly spaced knots miss a skewed number: most records lie between two of them. LocalRecords a histogram of
-//! every number is bought, knots are placed where it is dense (`placement.rs`), and a number enters
-//! as itself, as its place among the knots, and as hats at even and at placed ones (`features.rs`). Rows are levels: a number at the nearest of
-//! 241 even knots, a category at its value, so that a pass over a row is a look-up and an integer
-//! addition a column ([`privet_optim::sum::LevelGradient`]).
+//! Evenly spaced knots miss a skewed number: most records lie between two of them. Here a histogram of
+//! every number is bought, knots are placed where it is dense (`placement.rs`), and a number enters as
+//! itself, as its place among the knots, and as hats at even and at placed ones (`features.rs`). Rows are
+//! levels: a number at the nearest of 241 even knots, a category at its value, so that a pass over a row
+//! is a look-up and an integer addition a column ([`privet_optim::sum::LevelGradient`]).
 //!
 //! **Theorem.** Let a unit own at most k records; let a row's features F (a function of its codes) have
 //! norm at most R under every placement of knots. Four stages release, each a sum over records under
@@ -17,14 +17,15 @@
 //! | | Δ₁ | Δ₂ | Δ₃ | Δ₄ |
 //! |---|---|---|---|---|
 //! | add/remove | k√(2p) | kR | k | kS√(R² + b²) |
-//! | replace-one | 2k√(2p) | 2kR | k√2 | 2kS√(R² + b²) |
+//! | replace-one | 2k√p | 2kR | k√2 | 2kS√(R² + b²) |
 //!
 //! *Proof.* (1) A record is in at most one bin and one block of each number: its part has norm at most
-//! √(2p). (2) By the features' bound, with the placed knots fixed by stage 1. (3) A record is in at most
+//! √(2p); counts are not negative, so that k records exchanged for others change them by at most √2 times
+//! k√(2p). (2) By the features' bound, with the placed knots fixed by stage 1. (3) A record is in at most
 //! one class; k records moved from one class to the other change both counts by k. (4) Given the
 //! stages before, features, m and scale are fixed functions of a row's codes, with ‖z‖ ≤ R by the claim
 //! of [`LevelGradient`], whose condition holds since each feature is a function of one run and a multiple
-//! of 2⁻²⁰, so that ‖F − m‖² is the sum of its `lengths` and `centre`, exact in f64. Between neighbours each
+//! of 2⁻²⁰, so that ‖F − m‖² is the sum of its `lengths` and `centre`, to far less than 2⁻³⁰R² in f64. Between neighbours each
 //! sum loses at most k terms and gains at most k others (replace-one), or one of the two. Adaptive
 //! composition keeps products of dominating pairs, as in [`super::gd`]. Denominators are the *declared*
 //! n and noisy counts, never the number of rows. ∎
@@ -82,7 +83,7 @@ use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
-use privet_core::Range;
+use privet_core::{Range, Relation};
 use privet_data::encode::Levels;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
@@ -133,6 +134,8 @@ const SHARES: [f64; 3] = [0.04, 0.03, 0.01];
 /// The bound S to which derivatives are clipped.
 pub(crate) const SLOPE: f64 = 0.5;
 
+/// Room for rounding above what a run can release.
+const ABOVE: f64 = 1.0 + 1e-9;
 /// The constant's share b/R of a row's norm.
 const BESIDE: f64 = 0.2;
 /// Least and largest K of the rule.
@@ -166,6 +169,12 @@ fn of_features(facts: &Facts, layout: &Layout) -> Facts {
 /// The constant b beside a row of norm R, on the features' grid.
 fn beside(layout: &Layout) -> f64 {
     Features::on_grid(&[BESIDE * layout.radius()])[0]
+}
+
+/// The change of counts of which a record has a part of norm at most 1: parts are not negative, so that
+/// an exchange counts √2.
+fn count_shift(relation: Relation) -> f64 {
+    f64::from(relation.unit.records()) * relation.sides().sqrt() * (1.0 + 16.0 * f64::EPSILON)
 }
 
 /// Decides everything from public facts.
@@ -203,10 +212,11 @@ pub(crate) fn plan(
     // The factor covers the rounding of these few operations.
     let above = layout.radius() * (1.0 + 16.0 * f64::EPSILON);
     let numbers = layout.numbers();
+    let of_counts = count_shift(relation);
     let sensitivities = [
-        relation.shift((2.0 * numbers as f64).sqrt()),
+        of_counts * (2.0 * numbers as f64).sqrt(),
         relation.shift(above),
-        f64::from(relation.unit.records()) * relation.sides().sqrt() * (1.0 + 16.0 * f64::EPSILON),
+        of_counts,
         relation.shift(SLOPE * above * (1.0 + BESIDE * BESIDE).sqrt()),
     ];
     let one = 1.0 / account::gaussian::mu(budget.epsilon(), budget.delta());
@@ -326,28 +336,19 @@ impl Placing {
         }
     }
 
-    /// The noise of the released mean of a descent, per feature, to first order.
+    /// Bound on the noise of each feature's coefficient, to first order: as that of
+    /// [`super::centred_gd`] with the largest step size for all, if the descent is stable at them, which is
+    /// assumed.
     fn feature_noise(&self, facts: &Facts) -> Option<f64> {
         let own = of_features(facts, &self.layout);
         let slack = if self.fastest > 1.0 { centred_gd::VARIANCE_SLACK } else { 1.0 };
         let curvature = facts.rows as f64 * gd::shape(&own).0 * slack;
         let stable = self.schedule.is_stable(curvature);
-        stable.then(|| self.schedule.gain() * self.step.noise_scale * self.fastest.sqrt())
+        stable.then(|| self.schedule.gain() * self.step.noise_scale * self.fastest)
     }
 
-    /// The features behind a model's weights.
-    fn features(&self, found: &LinearWeights) -> Option<Features> {
-        Some(self.layout.map(&found.placed.as_ref()?.knots))
-    }
-}
-
-impl Procedure<super::Erm> for Placing {
-    fn event(&self) -> Result<Event, LearnError> {
-        Ok(Self::event(self)?)
-    }
-
-    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
-        let placed = found.placed.as_ref()?;
+    /// The reason why no run can have placed these knots, with this mean and scale; `None` if none is known.
+    fn refused(&self, placed: &Placed) -> Option<&'static str> {
         let hats = self.layout.hats as usize;
         let rises = |knots: &Vec<u16>| {
             knots.len() == hats
@@ -358,10 +359,48 @@ impl Procedure<super::Erm> for Placing {
         if placed.knots.len() != self.layout.numbers() || !placed.knots.iter().all(rises) {
             return Some("its knots are none that a run could have placed");
         }
-        if placed.mean.len() != self.layout.features() {
-            return Some("its mean is not that of its features");
+        let (radius, mean) = (self.layout.radius(), &placed.mean);
+        let on_grid = Features::on_grid(mean) == *mean;
+        let short = squares(mean) <= (radius * ABOVE).powi(2);
+        if mean.len() != self.layout.features() || !on_grid || !short {
+            return Some("its mean is none of its features");
         }
-        None
+        match (0.5 / ABOVE..=STRETCH * ABOVE).contains(&placed.scale) {
+            true => None,
+            false => Some("its scale is that of no row"),
+        }
+    }
+
+    /// The features behind a model's weights.
+    fn features(&self, found: &LinearWeights) -> Option<Features> {
+        let placed = found.placed.as_ref().filter(|placed| self.refused(placed).is_none())?;
+        Some(self.layout.map(&placed.knots))
+    }
+}
+
+impl Procedure<super::Erm> for Placing {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(Self::event(self)?)
+    }
+
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let placed = found.placed.as_ref()?;
+        if let Some(why) = self.refused(placed) {
+            return Some(why);
+        }
+        let reach = placed.scale * self.schedule.ball * ABOVE;
+        let (weights, length) = (found.weights.first()?, squares(&placed.mean).sqrt());
+        let (last, columns) = weights.split_last()?;
+        let coded = self.layout.map(&placed.knots).coded(weights.len());
+        let within = columns.iter().zip(coded).all(|(weight, coded)| match coded {
+            true => weight.abs() <= 2.0 * reach,
+            false => *weight == 0.0,
+        });
+        let most = (beside(&self.layout) / placed.scale + length) * reach;
+        match within && (last * self.constant).abs() <= most {
+            true => None,
+            false => Some("its weights are none that a descent could have reached"),
+        }
     }
 
     fn settings(&self) -> PlanNumbers {

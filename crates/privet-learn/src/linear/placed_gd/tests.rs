@@ -111,7 +111,7 @@ proptest! {
         let shift = |bound: f64| facts.relation().shift(bound * (1.0 + 16.0 * f64::EPSILON));
         let counts = Exact::LevelCounts(LevelCounts { runs: layout.runs() });
         let cells = moved(&counts, 1.0, &layout.cells(placement::block, BLOCKS));
-        prop_assert!(cells <= shift(2.0), "{cells}");
+        prop_assert!(cells <= 2.0 * count_shift(facts.relation()), "{cells}");
         let features = layout.map(&[knots.0, knots.1]);
         let sum = moved(&counts, 1.0, &features.sums());
         prop_assert!(sum <= shift(layout.radius()), "{sum}");
@@ -256,6 +256,40 @@ fn bytes_in_memory_and_rows_elsewhere_give_the_same_model() {
     let data = table(&skewed(3000, 1));
     let planned = planned(3000, Neighbours::ReplaceOne);
     assert_eq!(model(&planned, &data), model(&planned, &Elsewhere(&data)));
+}
+
+/// What no run can release is refused, and nothing is said of its noise.
+#[test]
+fn what_no_run_can_release_is_refused() {
+    let data = table(&skewed(3000, 1));
+    let planned = planned(3000, Neighbours::AddRemove);
+    let asked = settled(&request(3000, Neighbours::AddRemove));
+    let (facts, noise) = (Facts::of(&asked).unwrap(), Vec::new());
+    let allowance = Allowance::new(asked.budget.unwrap(), &noise);
+    let decision = super::plan(&facts, &allowance, Calibration::Sound, &PlacedGd::default());
+    let procedure = decision.unwrap().procedure;
+    let found = model(&planned, &data);
+    assert_eq!(procedure.refuses(&found), None);
+    assert!(planned.sum_noise(&found, &[(1, 1.0)]).is_some_and(|noise| noise > 0.0));
+    let changes: [fn(&mut LinearWeights); 9] = [
+        |found| found.placed.as_mut().unwrap().knots[0] = vec![],
+        |found| found.placed.as_mut().unwrap().knots[0].swap(0, 1),
+        |found| found.placed.as_mut().unwrap().knots.push(vec![0, 240]),
+        |found| found.placed.as_mut().unwrap().mean[0] += 1e-9,
+        |found| found.placed.as_mut().unwrap().mean[0] = 64.0,
+        |found| found.placed.as_mut().unwrap().scale = 1e-300,
+        |found| found.weights[0][0] = 1.0,
+        |found| found.weights[0][1] = 1e30,
+        |found| *found.weights[0].last_mut().unwrap() = 1e30,
+    ];
+    for (place, change) in changes.into_iter().enumerate() {
+        let mut other = found.clone();
+        change(&mut other);
+        assert!(procedure.refuses(&other).is_some(), "{place}");
+        if other.weights == found.weights {
+            assert_eq!(planned.sum_noise(&other, &[(1, 1.0)]), None, "{place}");
+        }
+    }
 }
 
 #[test]
