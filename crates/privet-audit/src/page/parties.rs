@@ -1,4 +1,4 @@
-//! The page's table of sums among parties.
+//! The page's tables of sums among parties.
 
 use super::Page;
 use super::progress::Progress;
@@ -7,7 +7,7 @@ use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::parties::{self, Setting, output};
 
-/// Settings of the table's rows.
+/// Settings of the first table's rows.
 pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Setting::all(4.0, 1e-5)
 }

@@ -11,7 +11,7 @@ use privet_dp::account::{self, Cost, Event, gaussian};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 
-/// Claimed and true ε; an unknown bound is `None`.
+/// Claimed (ε, δ) and true ε; an unknown bound is `None`.
 struct Line {
     formula: &'static str,
     settings: String,

@@ -16,7 +16,7 @@ pub fn delta(e: f64, mu: f64, dimensions: f64, nu: f64) -> f64 {
     let density = chi_density(dimensions);
     let mode = libm::sqrt((dimensions - 1.0).max(0.0));
     let start = (mode - TAIL_DEVIATIONS).max(0.0);
-    // χ_d is 1-Lipschitz in the normal vector, so beyond mode + 1 + REACH nothing is left.
+    // χ_d is 1-Lipschitz in the normal vector, so beyond mode + 1 + TAIL_DEVIATIONS nothing is left.
     let end = mode + 1.0 + TAIL_DEVIATIONS;
     let crossing = (e - mu * mu / 2.0) / mu;
     let body = if nu == 0.0 {

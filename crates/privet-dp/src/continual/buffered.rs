@@ -8,14 +8,16 @@
 //!
 //! The search minimises sensitivity × largest error over ln(1 − λⱼ), ln(1 − μⱼ), from evenly spaced
 //! values (the best approximation of 1/√(1 − x), up to its ends) along one coordinate after the other.
-//! The best Toeplitz matrix has ½ + ln(n)/π + … (Fichtenberger et al.); buffers are added until another
-//! one could gain at most 0.3 %. The search decides accuracy alone: sensitivity and error are computed
+//! The square root of the matrix of sums, the best Toeplitz matrix to within a constant (Fichtenberger et
+//! al.), has 1.066 + ln(n)/π + …; for one participation buffers are added until they are within 0.3 % of it,
+//! for several until another one gains less than that, and in any case up to a largest number. The search decides accuracy alone: sensitivity and error are computed
 //! from the rounded coefficients afterwards.
 
 use super::factor::{SCALE, square_root};
 use super::{Factor, MOST_BUFFERS, Participation};
 
-/// The search ends within this factor of the square root's price.
+/// The search ends within this factor of the square root's price, or, for several participations, where
+/// another buffer gains less.
 const SEARCH_PRECISION: f64 = 1.003;
 /// Approximate number of terms that a search may add up.
 const WORK: f64 = 4e6;

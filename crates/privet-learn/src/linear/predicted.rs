@@ -20,12 +20,10 @@
 //! own loss is not counted. From table to table its order is wrong (rules that expect less of few rows
 //! also choose shorter descents), so that users see another number ([`crate::linear::forecast`]). A plan
 //! that predicts more than ℓ(0), the loss of the zero model, is not expected to learn ([`hopeless`]).
-//!
-//! - Compared with observations in `docs/results.md`.
 
 use crate::linear::facts::Facts;
 
-/// The assumed norm of the best model, B·R.
+/// The assumed norm of the best model times the radius, B·R.
 pub(crate) const NORM: f64 = 8.0;
 
 /// The assumed norm B of the best model.

@@ -125,7 +125,7 @@ pub(super) fn total(
     exact_sum(query, table).map(Private::new)
 }
 
-/// The exact sum, for baselines without privacy. Integers: the same from any back end, by any number of
+/// The exact sum, to be noised, or for baselines without privacy. Integers: the same from any back end, by any number of
 /// threads.
 pub(super) fn exact_sum(
     query: &impl Query,

@@ -1,4 +1,5 @@
-//! Rows of levels: each column of a table at one of a few levels, a byte a column.
+//! Rows of levels: each column of a table at one of a few levels, a byte a column (two where a column has
+//! 256 values or more).
 //!
 //! A [`Run`] is a run of encoded columns of which a row is at one at most: the knots of a number, the
 //! values of a category. A row's *code* in it is 0 if all those entries are 0, else 1 + the place of the
@@ -592,7 +593,7 @@ mod tests {
     use privet_data::matrix::{CsrMatrix, DenseMatrix};
     use proptest::prelude::*;
 
-    /// Rows of two numbers of 5 and 300 knots between whose neighbours they lie, and a constant; some null.
+    /// Rows of two numbers of 5 and `wide` knots between whose neighbours they lie, and a constant; some null.
     fn rows(random: &mut Lcg, count: usize, wide: u32) -> (CsrMatrix, Runs, Vec<f64>) {
         let runs = [(0, 5), (5, wide), (5 + wide, 1)].map(|(first, count)| Run { first, count });
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());

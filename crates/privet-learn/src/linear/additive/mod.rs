@@ -40,7 +40,7 @@ use privet_data::schema::TargetKind;
 use privet_optim::loss::Loss;
 
 /// Upper bound on the functions made of a sparse file, whose columns have no names: those with the
-/// largest weights.
+/// largest weights in absolute value, and those that tie with the last.
 pub const MOST_FEATURES: usize = 1000;
 
 /// Half width of a band, in standard deviations.
@@ -210,12 +210,12 @@ fn without_common(weights: &LinearWeights) -> LinearWeights {
     LinearWeights::of(rows.iter().map(recentring).collect())
 }
 
-/// The largest weight of an encoded column, over the problems.
+/// The largest absolute weight of an encoded column, over the problems.
 fn largest(weights: &LinearWeights, column: usize) -> f64 {
     weights.weights.iter().map(|row| row[column].abs()).fold(0.0, f64::max)
 }
 
-/// The least weight of a feature of a sparse file that is shown.
+/// The least absolute weight of a feature of a sparse file that is shown.
 fn least_shown(weights: &LinearWeights, features: usize) -> f64 {
     if features <= MOST_FEATURES {
         return 0.0;
