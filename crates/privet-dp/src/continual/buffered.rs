@@ -10,8 +10,8 @@
 //! values (the best approximation of 1/√(1 − x), up to its ends) along one coordinate after the other.
 //! The square root of the matrix of sums, the best Toeplitz matrix to within a constant (Fichtenberger et
 //! al.), has 1.066 + ln(n)/π + …; for one participation buffers are added until they are within 0.3 % of it,
-//! for several until another one gains less than that, and in any case up to a largest number. The search decides accuracy alone: sensitivity and error are computed
-//! from the rounded coefficients afterwards.
+//! for several until another one gains less than that, and in any case up to a largest number. The search
+//! decides accuracy alone: sensitivity and error are computed from the rounded coefficients afterwards.
 
 use super::factor::{SCALE, square_root};
 use super::{Factor, MOST_BUFFERS, Participation};
