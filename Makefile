@@ -30,7 +30,7 @@ walk: ## Diabetes 130-US and Bank Marketing from their files to signed pages and
 test: ## everything that must pass before a change lands; minutes per stage at the end
 	@scripts/check.sh fmt lint doc test doctest python deny
 
-check: ## what concerns one learner or family, LEARNER=dp-ight: unit tests, its part of the battery; under a minute
+check: ## what concerns one learner or family, LEARNER=dp-ight: unit tests, its part of the battery
 	@LEARNER="$(LEARNER)" scripts/check_learner.sh
 
 fmt: ## format every crate
