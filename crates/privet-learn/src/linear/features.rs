@@ -9,6 +9,7 @@
 use privet_data::encode::Levels;
 use privet_optim::sum::{LinearImage, Run, Runs};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Knots of a number's levels: 16 blocks of 15 and the last one, so that with a missing value a code
 /// fits a byte.
@@ -39,6 +40,8 @@ pub(crate) struct Features {
     of_codes: Vec<Vec<(u32, i64)>>,
     /// The encoded column of each place; those of code 0 have none.
     columns: Vec<Option<u32>>,
+    /// The place of each encoded column of a code.
+    places: HashMap<u32, usize>,
     /// The number of features.
     pub count: usize,
 }
@@ -154,7 +157,12 @@ impl Layout {
                 next += u32::from(!constant);
             }
         }
-        Features { of_codes, columns, count: next as usize }
+        let coded = columns
+            .iter()
+            .enumerate()
+            .filter_map(|(place, at): (_, &Option<u32>)| Some(((*at)?, place)));
+        let places = coded.collect();
+        Features { of_codes, columns, places, count: next as usize }
     }
 }
 
@@ -242,16 +250,10 @@ impl Features {
 
     /// The coefficients of the features in a sum of the weights of columns.
     pub fn behind(&self, columns: &[(u32, f64)]) -> Vec<f64> {
-        let places: std::collections::HashMap<u32, usize> = self
-            .columns
-            .iter()
-            .enumerate()
-            .filter_map(|(place, column)| Some(((*column)?, place)))
-            .collect();
         let mut all = vec![0.0; self.count];
         for (column, factor) in columns {
             for (at, units) in
-                places.get(column).map(|place| &self.of_codes[*place]).into_iter().flatten()
+                self.places.get(column).map(|place| &self.of_codes[*place]).into_iter().flatten()
             {
                 all[*at as usize] += factor * *units as f64 * UNIT;
             }

@@ -80,7 +80,7 @@ use crate::release::covers::{Coverage, MethodCoverage};
 use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::{PlanNumbers, settings};
-use crate::release::task::Procedure;
+use crate::release::task::{Procedure, SumNoiseBound};
 use crate::release::watch::StepWatch;
 use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_core::{Range, Relation};
@@ -426,26 +426,30 @@ impl Procedure<super::Erm> for Placing {
     }
 
     /// Of a sum of weights: the features behind it, each under the same noise, to first order and given
-    /// the knots and the mean.
-    fn sum_noise(&self, facts: &Facts, found: &LinearWeights, sum: &[(u32, f64)]) -> Option<f64> {
+    /// the stages before the descent.
+    fn sum_noise<'a>(
+        &'a self,
+        facts: &Facts,
+        found: &'a LinearWeights,
+    ) -> Option<SumNoiseBound<'a>> {
         let (noise, placed) = (self.feature_noise(facts)?, found.placed.as_ref()?);
-        let mut behind = self.features(found)?.behind(sum);
+        let features = self.features(found)?;
         let last = facts.columns as u32 - 1;
-        let constant =
-            sum.iter().filter(|(at, _)| *at == last).map(|(_, factor)| factor).sum::<f64>();
-        let constant = constant / self.constant;
-        behind
-            .iter_mut()
-            .zip(&placed.mean)
-            .for_each(|(x, m)| *x = placed.scale * (*x - constant * m));
-        let own = constant * beside(&self.layout);
-        Some(noise * (squares(&behind) + own * own).sqrt())
+        Some(Box::new(move |sum| {
+            let constant = sum.iter().filter(|(at, _)| *at == last).map(|(_, x)| x).sum::<f64>();
+            let constant = constant / self.constant;
+            let mut behind = features.behind(sum);
+            let pairs = behind.iter_mut().zip(&placed.mean);
+            pairs.for_each(|(x, m)| *x = placed.scale * (*x - constant * m));
+            let own = constant * beside(&self.layout);
+            noise * (squares(&behind) + own * own).sqrt()
+        }))
     }
 
     fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
-        let each =
-            (0..facts.columns as u32).map(|column| self.sum_noise(facts, found, &[(column, 1.0)]));
-        let deviations = vec![each.collect::<Option<Vec<f64>>>()?];
+        let bound = self.sum_noise(facts, found)?;
+        let each = (0..facts.columns as u32).map(|column| bound(&[(column, 1.0)]));
+        let deviations = vec![each.collect()];
         Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::FirstOrder })
     }
 

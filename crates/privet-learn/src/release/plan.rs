@@ -9,7 +9,7 @@ use crate::release::request::{Calibration, Request};
 use crate::release::rounding::nearly_equal;
 use crate::release::run;
 use crate::release::settings::PlanNumbers;
-use crate::release::task::{FamilyPlan, Procedure, Task, Work};
+use crate::release::task::{FamilyPlan, Procedure, SumNoiseBound, Task, Work};
 use crate::release::weight_noise::WeightNoise;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
@@ -496,11 +496,11 @@ impl<T: Task> Plan<T> {
         own.or_else(|| Some(vec![self.weight_noise()?; columns]))
     }
 
-    /// Upper bound on the standard deviation of the noise in a weighted sum of this release's numbers, by
+    /// Upper bounds on the standard deviation of the noise in weighted sums of this release's numbers, by
     /// their indices, where they share their noise; `None` where [`Self::weight_noises`] says it.
-    pub fn sum_noise(&self, found: &T::Artefact, sum: &[(u32, f64)]) -> Option<f64> {
+    pub fn sum_noise<'a>(&'a self, found: &'a T::Artefact) -> Option<SumNoiseBound<'a>> {
         match &self.work {
-            Work::Private(procedure) => procedure.sum_noise(&self.facts, found, sum),
+            Work::Private(procedure) => procedure.sum_noise(&self.facts, found),
             Work::Plain(_) => None,
         }
     }

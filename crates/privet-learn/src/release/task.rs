@@ -97,6 +97,9 @@ pub trait Artefact:
     fn numbers(&self) -> Vec<f64>;
 }
 
+/// The bound on the noise in a weighted sum of an artefact's numbers, given by index and weight.
+pub type SumNoiseBound<'a> = Box<dyn Fn(&[(u32, f64)]) -> f64 + 'a>;
+
 /// The procedure of one plan: everything that decides the guarantee, and its execution.
 pub trait Procedure<T: Task>: Debug + Send + Sync {
     /// The cost of a run; where events are chosen adaptively, one event that costs as much as their
@@ -142,14 +145,14 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
-    /// Upper bound on the standard deviation of the noise in a weighted sum of this artefact's numbers,
-    /// for those whose numbers share their noise; `None`: by [`Self::weight_noises`].
-    fn sum_noise(
-        &self,
+    /// Upper bounds on the standard deviation of the noise in weighted sums of this artefact's numbers, by
+    /// their indices, for an artefact whose numbers share their noise; `None`: by
+    /// [`Self::weight_noises`].
+    fn sum_noise<'a>(
+        &'a self,
         _facts: &T::Facts,
-        _artefact: &T::Artefact,
-        _sum: &[(u32, f64)],
-    ) -> Option<f64> {
+        _artefact: &'a T::Artefact,
+    ) -> Option<SumNoiseBound<'a>> {
         None
     }
 

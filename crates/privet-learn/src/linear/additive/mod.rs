@@ -121,10 +121,10 @@ impl Model {
         let columns = Encoding::new(&self.request().schema).width();
         let plan = crate::plan(self.request()).ok();
         let each = plan.as_ref().and_then(|plan| plan.weight_noises(self.weights(), columns));
-        Shapes::under(self.request(), self.weights(), &|sum| {
-            let shared =
-                plan.as_ref().and_then(|plan| plan.sum_noise(self.weights(), &sum.entries()));
-            shared.or_else(|| Some(sum.length(each.as_deref()?)))
+        let shared = plan.as_ref().and_then(|plan| plan.sum_noise(self.weights()));
+        Shapes::under(self.request(), self.weights(), &|sum| match &shared {
+            Some(shared) => Some(shared(&sum.entries())),
+            None => Some(sum.length(each.as_deref()?)),
         })
     }
 }
